@@ -30,6 +30,7 @@ from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
+from codegen.verify.guards import check_ahead_of
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -112,6 +113,7 @@ def emit_device(
     ints = IntPrinter({p.name: p for p in scop.params}, {}, host)
     computed = computed_texts(scop, ints)
     text = _host_text(scop, _call(scop, part, texts, arrays), around, ints, computed)
+    check_ahead_of(scop, text, guard_text(scop, ints), computed)
     names, original = replace(around.names, entries=entries_of([part.name])), around.original
     new = names.new(text)
     text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"

@@ -20,6 +20,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
 from codegen.targets.base import RegionJob
+from codegen.verify.guards import check_ahead_of
 
 
 @record
@@ -68,6 +69,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     used = frozenset(helpers).union(alias.helpers, *(SUPPORT[w] for w in words if w in SUPPORT))
     kernels = frozenset(k for b in ranks.builders for k in b.kernels)
     _check_text(text.replace(other, ""), views, used, kernels)
+    check_ahead_of(scop, text.replace(other, ""), guard_text(scop, ints), computed_texts(scop, ints))
     names = names_for(job.options.prefix, (s.text[slice(*s.span)], job.original))
     folded, _ = wrap(names.of(text.replace(other, MARK)).replace(MARK, other), [other])
     folded = folded if folded.endswith("\n") else folded + "\n"

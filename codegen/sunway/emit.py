@@ -44,6 +44,7 @@ from codegen.verify.cores.launches.arguments import wrong_launch
 from codegen.verify.cores.launches.entry import Stepped
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.steps.read import SteppedTask
+from codegen.verify.guards import check_ahead_of
 from codegen.verify.readback import Point
 from codegen.verify.text.read import Unread
 
@@ -158,6 +159,7 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
             plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard), " ".join(ahead)),
         )
     )  # fmt: skip
+    check_ahead_of(scop, text, guard_text(scop, ints), computed_texts(scop, ints))
     for launch, (_, members) in zip(launches, structs, strict=True):
         _prove_start(launch, members, text)
     helpers = frozenset().union(*(x.helpers for x in launches))

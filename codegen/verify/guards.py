@@ -13,6 +13,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg, expr_names
 from codegen.ast.isl_expressions import value_expr
+from codegen.diagnostics import Unsupported
 from codegen.frontend.context.guards import LIMIT
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Computed, Scop
@@ -34,6 +35,13 @@ def wrong_ahead_of(scop: Scop, text: str, guard: str, computed: Sequence[Compute
     except Unread as problem:
         return str(problem)
     return ""
+
+
+def check_ahead_of(scop: Scop, text: str, guard: str, computed: Sequence[ComputedText]) -> None:
+    """Raises Unsupported where something is wrong with it."""
+    problem = wrong_ahead_of(scop, text, guard, computed)
+    if problem:
+        raise Unsupported("no-proof", f"what stands ahead of its loops could not be proven: {problem}", scop.loc)
 
 
 class Parameters:
