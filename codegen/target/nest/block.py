@@ -8,13 +8,12 @@ from itertools import groupby
 from codegen.isa.model import Isa, Vec
 from codegen.isa.text import BARRIER, Operand, bare, call, expression, takes
 from codegen.lower.nest.contraction import TENSORS
+from codegen.lower.nest.registers import residence
 from codegen.lower.nest.schedule import Level, Schedule
 from codegen.record import record
 from codegen.scop.lanes import Lane
 
 STEP = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
-# Groups of multiply-adds that an operand is loaded before its use, where there are registers for it.
-AHEAD = 2
 
 
 @record
@@ -73,15 +72,10 @@ class BlockWriter:
         return found
 
     def _step(self, group: list[Point], pointers: Mapping[str, str], copy: int) -> list[str]:
-        """One step of the sum for the whole tile. Vectors stay in registers while values of the other operand come and
-        go; where there is no room for them all, it is the other way round, although a value that stays costs gcc an
-        operation to bring it into all lanes (4x24 on a Neoverse N1: 28.9 GFLOPS so, 36.1 with vectors that stay)."""
-        outer, held = ("B", "A") if self.along["A"] and not self.along["B"] else ("A", "B")
+        """One step of the sum for the whole tile."""
         count = {t: len({p.offset(t) for p in group}) for t in "AB"}
-        room = self.isa.registers - len(self.names) * self.copies
-        if count[held] > count[outer] and count[held] + 2 > room:
-            outer, held = held, outer
-        ahead = max(0, min(AHEAD, room - count[held] - 1))
+        there = residence(self.plan, count, self.isa.registers - len(self.names) * self.copies)
+        outer, held, ahead = there.outer, there.held, there.ahead
         ordered = [list(g) for _, g in groupby(_by(group, outer), key=lambda p: p.offset(outer))]
         lines: list[str] = []
         known: set[str] = set()

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call
-from codegen.lower.nest.schedule import INDEPENDENT, Schedule, shape
+from codegen.lower.nest.registers import copies
+from codegen.lower.nest.schedule import Schedule
 from codegen.record import record
 from codegen.target.nest.block import BlockWriter, Point, place, points
 
@@ -27,20 +28,13 @@ def tile(
 ) -> AccumulatorTile:
     """The tile over such extents. `fresh`: it starts from zero, not from C. `split`: sums may be kept in parts."""
     found = points(plan, extents)
-    copies = _copies(isa, plan, extents, len({p.step for p in found})) if split else 1
+    count = copies(isa, plan, extents, len({p.step for p in found})) if split else 1
     whole: dict[int, Point] = {p.offset("C"): p for p in found}
-    names = {at: tuple(f"c{n}" + (f"x{m}" if m else "") for m in range(copies)) for n, at in enumerate(whole)}
-    block = BlockWriter(isa, plan, names, copies)
+    names = {at: tuple(f"c{n}" + (f"x{m}" if m else "") for m in range(count)) for n, at in enumerate(whole)}
+    block = BlockWriter(isa, plan, names, count)
     load = [x for at, p in whole.items() for x in _load(block, names[at], p, pointer, fresh)]
     store = [x for at, p in whole.items() for x in _store(block, names[at], p, pointer, fresh)]
-    return AccumulatorTile(names, copies, load, store, block)
-
-
-def _copies(isa: Isa, plan: Schedule, extents: Mapping[str, int], steps: int) -> int:
-    """Enough independent sums to hide the latency of a multiply-add, if there is room for them."""
-    need = shape(plan.problem, extents, plan.vector, plan.lanes)
-    room = (isa.registers - need.operands) // need.accumulators
-    return max(1, min(steps, room, -(-INDEPENDENT // need.accumulators)))
+    return AccumulatorTile(names, count, load, store, block)
 
 
 def _load(block: BlockWriter, names: tuple[str, ...], p: Point, pointer: str, fresh: bool) -> list[str]:

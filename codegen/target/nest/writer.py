@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.isa.model import Isa, bits_of
-from codegen.isa.text import LINE_BYTES, PREFETCH
+from codegen.isa.model import Isa
+from codegen.isa.text import PREFETCH
 from codegen.lower.nest.contraction import TENSORS, elements
 from codegen.lower.nest.kernel import Options
-from codegen.lower.nest.schedule import Level, Schedule, shape
+from codegen.lower.nest.registers import asked_ahead
+from codegen.lower.nest.schedule import Level, Schedule
 from codegen.target.nest.block import place
 from codegen.target.nest.packing import Packing, PrintedLoop
 from codegen.target.nest.tile import AccumulatorTile, tile
@@ -78,19 +79,9 @@ class Writer:
         return moved, lines
 
     def _ahead(self, tensor: str, level: Level, extents: Mapping[str, int], pointer: str) -> list[str]:
-        """Ask for what an operand along vectors is some turns later, where each turn needs other lines of it, unless it
-        is packed and the loop around the tile uses it again: then it is near. Nor with one row, where loads are all
-        that the processor does."""
-        line = LINE_BYTES * 8 // bits_of(self.plan.problem.elem)
-        packed = any(tensor in x.pack for x in self.plan.levels)
-        again = self.plan.hold and not self.plan.levels[self.plan.hold - 1].move(tensor)
-        need = shape(self.plan.problem, {**extents, level.var: level.step}, self.plan.vector, self.plan.lanes)
-        rows = need.lefts if tensor == "B" else need.rights
-        short = self.plan.levels[-1].move(tensor) != 1 or level.move(tensor) < line // 2
-        if short or rows < 2 or (packed and again):
-            return []
+        """Ask for what an operand is some turns later."""
         first = AHEAD * level.move(tensor)
-        return [f"{PREFETCH}({pointer}, {first + n}, 0);" for n in range(0, extents[self.plan.vector], line)]
+        return [f"{PREFETCH}({pointer}, {first + n}, 0);" for n in asked_ahead(self.plan, tensor, level, extents)]
 
     def _tile(self, extents: dict[str, int], pointers: Mapping[str, str]) -> list[str | PrintedLoop]:
         made = tile(self.isa, self.plan, extents, pointers["C"], self.fresh, self.options.reassociate)
