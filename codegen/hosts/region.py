@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import walk
+from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.ast.peel import has_tests
 from codegen.diagnostics import Severity, Unsupported
 from codegen.machine import Machine
+from codegen.machine.variants import variants
 from codegen.obeyed import no_effect, summarize
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent, make, simpler
 from codegen.region_model import Modelled
-from codegen.source.region_slice import RegionSlice
+from codegen.scop.product import Blocking
 from codegen.strategy.cost.cycles import shape
 from codegen.strategy.cost.gain import Gain, predicted
+from codegen.strategy.products.selection import blocking
 from codegen.target.emit import RegionText, Surroundings, emit_region
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
@@ -38,7 +40,7 @@ def process(job: RegionJob) -> RegionOutcome:
     while True:
         made = make(job.model, job.options, job.machine, skipped, since)
         try:
-            found = printed(job.slice, job.model, made, job.original, job.options)
+            found = printed(job, made)
         except Unproven as error:
             if made.author is None or made.author + 1 == len(AUTHORS):
                 raise
@@ -54,8 +56,9 @@ def _gain(model: Modelled, made: Made, options: GenOptions, machine: Machine) ->
     return predicted(model.program, made.program, made.plan, replace(machine, cores=cores), _peeled(made))
 
 
-def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:
-    """A proven result as text for the file; `original` is the region's own text, for what is not guarded."""
+def printed(job: RegionJob, made: Made) -> RegionOutcome:
+    """A proven result as text for the file."""
+    s, model, original, options, machine = job.slice, job.model, job.original, job.options, job.machine
     scop = made.program.scop
     plan = replace(made.plan, digest=model.digest, part=model.piece)
     threads: Threads = "team" if model.team else model.threads(options)
@@ -90,6 +93,9 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
             scop.loc,
             "split the region into smaller ones, and please report it",
         )
+    others = _others(made, around, threads, machine)
+    if others:
+        emitted = emit_region(scop, made.code, replace(around, others=others), threads, alone)
     text, links = emitted.text, emitted.links
     if options.line_statements:
         lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
@@ -113,6 +119,36 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         kept=tuple(sorted(model.kept)),
         computed=emitted.computed,
     )
+
+
+def _others(
+    made: Made, around: Surroundings, threads: Threads, machine: Machine
+) -> tuple[tuple[str, RegionText], ...]:
+    """The region's text for the variants of a machine, proven; none where it has no products in blocks of its own."""
+    blocked = [n.product for n in walk(made.code) if isinstance(n, ProductNode) and isinstance(n.product.how, Blocking)]
+    if made.author is None or not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
+        return ()
+    out = []
+    for v in variants(machine):
+        emitted = emit_region(made.program.scop, _with_blocks(made.code, v.machine), around, threads)
+        if read_back(emitted):
+            return ()
+        out.append((v.when, emitted))
+    return tuple(out)
+
+
+def _with_blocks(node: CNode, machine: Machine) -> CNode:
+    """The tree with its products in the blocks that suit a machine."""
+    if isinstance(node, ProductNode):
+        if not isinstance(node.product.how, Blocking):
+            return node
+        return replace(node, product=replace(node.product, how=blocking(node.product.what, machine)))
+    if isinstance(node, (For, Declare)):
+        return replace(node, body=_with_blocks(node.body, machine))
+    if isinstance(node, If):
+        orelse = None if node.orelse is None else _with_blocks(node.orelse, machine)
+        return If(node.cond, _with_blocks(node.then, machine), orelse)
+    return Block(tuple(_with_blocks(x, machine) for x in node.children)) if isinstance(node, Block) else node
 
 
 def read_back(emitted: RegionText) -> str:

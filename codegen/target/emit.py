@@ -34,15 +34,15 @@ from codegen.target.text.templates import environment
 from codegen.target.view import ViewBuilder, reserved
 
 if TYPE_CHECKING:
-    from codegen.isa.model import Isa
     from codegen.lower.nest.kernel import NestKernel
     from codegen.target.matvec.kernel import MatvecKernel
     from codegen.target.matvec.sweep import MatvecView
+    from codegen.target.portable import Portable
     from codegen.target.product.microkernel import MicroKernel
     from codegen.target.product.view import ExactCall, ProductView
 
 # Instruction set, vector width for `generic`, and what it computes.
-Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel]"
+Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel | Portable]"
 
 
 # What templates call, and the helpers that defines it.
@@ -104,6 +104,8 @@ class Surroundings:
               nothing but threads to offer
     summary   the sentence above it
     alias     the test that arrays do not overlap; empty where there is none
+    others    the new text for other machines, each with the condition of the preprocessor under which it counts; this
+              one is then for all that is left
     """
 
     original: str = ""
@@ -112,6 +114,7 @@ class Surroundings:
     alias: str = ""
     names: Names = field(default_factory=Names)
     language: Language = C
+    others: tuple[tuple[str, RegionText], ...] = ()
 
 
 def emit_region(
@@ -167,6 +170,13 @@ def emit_region(
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
     plain = text
+    every = tuple(all_views(views))
+    products = tuple(v.product for v in every if v.product is not None)
+    kernels = frozenset(builder.kernels)
+    if around.others:
+        from codegen.target.portable import for_all
+
+        text, kernels = for_all(RegionText(text, frozenset(), kernels, products=products), around.others)
     users = [_flush(deeper(original.rstrip("\n")))]
     text, links, macros = outlined(_flush(_but(str(values["original"]), text, language)), users, links, own)
     new = names.new(text) | {names.word(x) for x in macros}
@@ -174,11 +184,8 @@ def emit_region(
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
-    every = tuple(all_views(views))
-    products = tuple(v.product for v in every if v.product is not None)
     sweeps = tuple(v.matvec for v in every if v.matvec is not None)
     nests = tuple(x for v in every for x in exact_calls(v))
-    kernels = frozenset(builder.kernels)
     first = Locals(short, declarations, guard_text(scop, ints)) if declarations else None
     return RegionText(
         text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests, first,
@@ -280,7 +287,11 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[Kernel], how: Suppo
     """Helper definitions and kernels, with lines of any length."""
     if not helpers and not kernels:
         return ""
-    texts = _kernel_texts(kernels, how.require) if kernels else []
+    texts: list[str] = []
+    if kernels:
+        from codegen.target.kernels import kernel_texts  # what few files need; start-up time counts in a build
+
+        texts = kernel_texts(kernels, how.require)
     text = (
         environment()
         .get_template("file.c.j2")
@@ -358,45 +369,3 @@ def foreign(kernels: frozenset[Kernel]) -> str:
 
     needs = sorted({load_isa(name, bits).processor for name, bits, _ in kernels} - {""})
     return " || ".join(f"!({x})" for x in needs)
-
-
-def _test(isa: Isa, require: bool) -> list[str]:
-    """A word to those who compile it for another processor, instead of errors about headers and types."""
-    words = f"generated for {isa.name}"
-    if require and isa.enabled:
-        test, words = isa.enabled, f"{words} (--require-isa): switch it on with -march or the like"
-    else:
-        test, words = isa.processor, f"{words}, which is not for this processor: choose another --isa"
-    return [f'#if !({test})\n#error "{words}"\n#endif\n'] if test else []
-
-
-def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
-    """For each instruction set what its kernels need, then the kernels."""
-    from codegen.isa.load import load as load_isa  # what few files need; start-up time counts in a build
-    from codegen.lower.nest.kernel import NestKernel
-    from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
-    from codegen.target.nest.emit import nest_kernel
-    from codegen.target.nest.emit import prelude as nest_prelude
-    from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude
-
-    out: list[str] = []
-    for name, bits in sorted({(n, b) for n, b, _ in kernels}):
-        isa = load_isa(name, bits)
-        out += _test(isa, require)
-        mine = sorted((k for n, b, k in kernels if (n, b) == (name, bits)), key=repr)
-        tiles = [k for k in mine if isinstance(k, MicroKernel)]
-        sweeps = [k for k in mine if isinstance(k, MatvecKernel)]
-        nests = [nest_kernel(isa, k) for k in mine if isinstance(k, NestKernel)]
-        out += [nest_prelude(isa, nests), *map(_once, nests)] if nests else []
-        out += [prelude(isa, tiles), *map(_once, dict.fromkeys(micro_kernel(isa, k) for k in tiles))] if tiles else []
-        out += [matvec_prelude(isa, sweeps), *(_once(matvec_kernel(isa, k)) for k in sweeps)] if sweeps else []
-    return [x.strip("\n") + "\n" for x in out]
-
-
-def _once(kernel: str) -> str:
-    """Of several results in one translation unit, only the first defines a kernel."""
-    kernel = outlined(kernel.strip())[0]
-    head = re.search(r"\bstatic void (\w+)\(", kernel)
-    assert head is not None
-    guard = f"{head[1].upper()}_"
-    return f"#ifndef {guard}\n#define {guard}\n{kernel}\n#endif\n"

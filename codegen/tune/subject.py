@@ -20,6 +20,7 @@ from codegen.region_model import Modelled, model_region
 from codegen.source.region_slice import RegionSlice
 from codegen.supervise import run_region
 from codegen.target.finish.names import DEFAULT
+from codegen.targets.base import RegionJob
 
 
 @record
@@ -49,7 +50,7 @@ class Subject:
         options = replace(self.options, plan_text=plan, plan_name="<candidate>")
         made = make(self.model, options, self.machine)
         original = self.original.replace("\r\n", "\n")
-        return printed(self.slice, self.model, made, original, options)
+        return printed(RegionJob(self.slice, self.model, original, options, self.machine), made)
 
 
 @record

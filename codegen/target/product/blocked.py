@@ -23,7 +23,7 @@ from codegen.target.product.calls import exact_call
 from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
 from codegen.target.product.microkernel import asked_sizes, columns_text, is_rolled, micro_kernel, nr_max, nr_text
 from codegen.target.product.microkernel import name as kernel_name
-from codegen.target.product.packing import STEPS, Packing, along, always_read, lines, slivers
+from codegen.target.product.packing import STEPS, Packing, along, always_read, line, slivers
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of
 from codegen.target.product.view import ExactCall, NestsView, ProductView, Table, Wanted, WantedTable
 from codegen.target.text.body import BodyPrinter
@@ -184,8 +184,8 @@ class ProductPrinter:
         ahead: list[str] = []
         if always_read(operands):
             first, deep = self._coordinate(side, "t"), Name("tw_ahead")
-            at = (Bin("+", first, Int(x)) if x else first for x in lines(elem, width))
-            ahead = [self._element(n, {side.name: x, self.depth.name: deep}) for x in at for n in numbers]
+            at = Bin("+", first, Name("tw_l")) if width.isdigit() else first
+            ahead = [self._element(n, {side.name: at, self.depth.name: deep}) for n in numbers]
             ahead = [x for x in ahead if deep.name in x]  # some do not move with the depth
         values = tuple(self._operand(e, side, self.depth) for e in operands)
         count = slivers(elem, width) if numbers else "1"
@@ -194,7 +194,7 @@ class ProductPrinter:
         most = self._most(side)
         few = most if most is not None and width.isdigit() and most < int(width) else None
         return Packing(
-            values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, few=few
+            values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, few=few, line=line(elem)
         )
 
     def _most(self, side: Bundle) -> int | None:

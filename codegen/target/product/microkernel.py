@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from codegen.isa.helpers import definitions, guarded
@@ -22,7 +22,7 @@ from codegen.target.product.microkernel_view import view
 from codegen.target.text.templates import environment
 
 __all__ = ["MicroKernel", "asked_sizes", "columns_text", "is_rolled", "lanes_text", "micro_kernel", "name", "nr_max",
-           "nr_text", "prelude", "row_unit", "smaller", "tile_name"]  # fmt: skip
+           "nr_text", "prelude", "prelude_macros", "row_unit", "smaller", "tile_name"]  # fmt: skip
 
 
 def name(isa: Isa, mk: MicroKernel) -> str:
@@ -149,22 +149,33 @@ def _parameters(isa: Isa, mk: MicroKernel) -> list[str]:
     return ["long k", *tile, *(f"{t} s{i}" for i in range(mk.consts))]
 
 
-def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
-    """What the kernels need above them: headers, vector types and helpers, only those that are used."""
+def prelude(isa: Isa, kernels: Iterable[MicroKernel], macros: bool = True) -> str:
+    """What the kernels need above them: headers, vector types and helpers, only those that are used; and the macros
+    that kernels of all instruction sets use."""
     kernels = tuple(kernels)
     texts = list(dict.fromkeys(micro_kernel(isa, k) for k in kernels))
     found = definitions(isa, texts)
     if not isa.bits:
         found |= {f"{isa.prefix}_lanes_{e}": _lanes_function(isa, e) for e in sorted({k.elem for k in kernels})}
     fixed_width = re.search(r"\bu?int\d+_t\b", "\n".join([*texts, *found.values()]))
+    headers = [*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])]
+    return _prelude(texts if macros else [], headers, guarded(found))
+
+
+def prelude_macros(texts: Sequence[str]) -> str:
+    """The macros that kernels of all instruction sets use."""
+    return _prelude(texts, [], [])
+
+
+def _prelude(texts: Sequence[str], headers: Sequence[str], found: Sequence[tuple[str, str]]) -> str:
     return (
         environment()
         .get_template("kernel_prelude.c.j2")
         .render(
-            headers=[*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])],
+            headers=headers,
             barrier=any(BARRIER in t for t in texts),
             prefetch=any(PREFETCH in t for t in texts),
             unroll=any("TW_UNROLL" in t for t in texts),
-            definitions=guarded(found),
+            definitions=found,
         )
     )

@@ -32,9 +32,10 @@ class Packing:
     slivers: str
     along: bool  # neighbours of the rows or columns are neighbours in memory
     fixed: bool  # the width of a sliver is a number
-    ahead: tuple[str, ...]  # elements to fetch, tw_ahead being the depth
+    ahead: tuple[str, ...]  # elements to fetch, tw_ahead being the depth, and tw_l every `line` of a sliver of known width
     copies: int = 1  # how often every value is stored
     distance: int = AHEAD
+    line: int = 1
     steps: int = 0  # of the depth that are copied at a time, 0: all
     few: int | None = None  # rows or columns there are at most, where that does not fill a sliver
 
@@ -56,9 +57,9 @@ def always_read(operands: tuple[Expr, ...]) -> bool:
     return not any(isinstance(x, Ternary) or (isinstance(x, Binary) and x.op in ("&&", "||")) for x in parts)
 
 
-def lines(elem: str, width: str) -> range:
-    """Where the cache lines of a step of a sliver begin, in elements; the first where its width is not known."""
-    return range(0, int(width) if width.isdigit() else 1, LINE_BYTES * 8 // bits_of(elem))
+def line(elem: str) -> int:
+    """Elements of a cache line."""
+    return LINE_BYTES * 8 // bits_of(elem)
 
 
 def slivers(elem: str, width: str) -> str:

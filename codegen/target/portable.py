@@ -1,0 +1,144 @@
+"""One text for several machines: what differs are words, and those are macros that the preprocessor chooses.
+
+A region is printed for every machine, and every one of these texts is proven. Where they differ in numbers and names of
+functions alone, the text with macros in their place is each of them again, once they are replaced: `merged` puts in
+nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from codegen.isa.load import load as load_isa
+from codegen.record import record
+from codegen.target.product.microkernel import name as kernel_name
+from codegen.target.product.microkernel import nr_max
+from codegen.target.product.tiles import edge_kernels, micro_kernel_of
+
+if TYPE_CHECKING:
+    from codegen.target.emit import Kernel, RegionText
+    from codegen.target.product.view import ProductView
+
+_WORD = re.compile(r"\w+|\W")
+
+
+@record
+class Variant:
+    """What a region's text is for one machine: the preprocessor's condition, "" for all others, the macros with their
+    values, and the kernels it calls."""
+
+    when: str
+    macros: tuple[tuple[str, str], ...]
+    kernels: tuple[Kernel, ...]
+
+
+@record
+class Portable:
+    """A region's kernels for several machines, the one for all others last."""
+
+    variants: tuple[Variant, ...]
+
+
+def merged(texts: Sequence[str], known: Sequence[Mapping[str, str]]) -> tuple[str, tuple[dict[str, str], ...]] | None:
+    """One text with macros where the texts differ, and the macros' values for each; None where it takes more than that.
+    `known` names the words of each text by what they are."""
+    words = [_WORD.findall(text) for text in texts]
+    if len({len(x) for x in words}) != 1 or len({tuple(x) for x in known}) != 1:
+        return None
+    names = _names(known)
+    new = [each[0] if len(set(each)) == 1 else names.get(each, "") for each in zip(*words, strict=True)]
+    text = "".join(new)
+    used = [name for name in known[0] if name in set(re.findall(r"TW_\w+", text))]
+    tables = tuple({name: x[name] for name in used} for x in known)
+    if "" in new or any(_replaced(text, t) != old for t, old in zip(tables, texts, strict=True)):
+        return None
+    return text, tables
+
+
+def _replaced(text: str, table: Mapping[str, str]) -> str:
+    """What the preprocessor makes of it."""
+    text = re.sub(r"\((TW_\w+) - 1\)", lambda m: str(int(table[m[1]]) - 1) if m[1] in table else m[0], text)
+    return "".join(table.get(word, word) for word in _WORD.findall(text))
+
+
+def _names(known: Sequence[Mapping[str, str]]) -> dict[tuple[str, ...], str]:
+    """Words that differ, by the macro that stands for them; a number may be one less than one that has a name."""
+    found: dict[tuple[str, ...], str] = {}
+    for name in known[0]:
+        values = tuple(x[name] for x in known)
+        found.setdefault(values, name)
+    for name in known[0]:
+        values = tuple(x[name] for x in known)
+        if all(v.isdigit() for v in values):
+            found.setdefault(tuple(str(int(v) - 1) for v in values), f"({name} - 1)")
+    return found
+
+
+def for_all(
+    base: RegionText, others: Sequence[tuple[str, RegionText]]
+) -> tuple[str, frozenset[Kernel]]:
+    """A region's text for all machines, and its kernels; for the base alone, where texts differ in more than words."""
+    all_of_them = (*(x for _, x in others), base)
+    products = [x.products for x in all_of_them]
+    same = len(set(map(len, products))) == 1
+    texts = [x.plain or x.text for x in all_of_them]
+    found = merged(texts, [words_of(x) for x in products]) if same else None
+    if found is None:
+        return base.text, base.kernels
+    text, tables = found
+    whens = (*(when for when, _ in others), "")
+    variants = tuple(
+        Variant(when, tuple(table.items()), tuple(sorted(x.kernels, key=repr)))
+        for when, table, x in zip(whens, tables, all_of_them, strict=True)
+    )
+    isa, bits, _ = min(base.kernels, key=repr)
+    return text, frozenset({(isa, bits, Portable(variants))})
+
+
+def together(portable: Iterable[Portable]) -> tuple[Variant, ...]:
+    """The variants of several regions as those of one."""
+    found: dict[str, tuple[dict[str, str], dict[Kernel, None]]] = {}
+    for p in sorted(portable, key=repr):
+        for v in p.variants:
+            macros, kernels = found.setdefault(v.when, ({}, {}))
+            macros.update(v.macros)
+            kernels.update(dict.fromkeys(v.kernels))
+    return tuple(Variant(when, tuple(m.items()), tuple(k)) for when, (m, k) in found.items())
+
+
+def words_of(products: Sequence[ProductView]) -> dict[str, str]:
+    """The words of a text that depend on the machine, by names of macros for them."""
+    found: dict[str, str] = {}
+    for v in products:
+        found.update(_words(v))
+    return found
+
+
+def _words(v: ProductView) -> Iterator[tuple[str, str]]:
+    what, how = v.wanted.what, v.how
+    isa, kernel = load_isa(how.isa, how.bits), micro_kernel_of(what, how)
+    name = kernel_name(isa, kernel)
+    # The kernel's name without the instruction set and the tile says what it computes.
+    stem = name.removeprefix(f"{isa.prefix}_").replace(f"_{kernel.mr}x{nr_max(isa, kernel)}", "", 1)
+    stem += f"_{len(what.step.left)}" if len(what.step.left) > 1 else ""
+    stem = f"TW_{stem.removesuffix('_spread').upper()}"
+    _, low = edge_kernels(what, how)
+    values = {
+        "KERNEL": name,
+        "MR": how.mr,
+        "NR": nr_max(isa, kernel),
+        "LANES": isa.lanes_max(kernel.elem),
+        "HALF": low.mr if low else 0,
+        "MC": how.mc,
+        "KC": how.kc,
+        "NC": how.nc,
+        "RUN": how.run or "tw_nr",
+        "GROUP": v.right.slivers,
+        "LEFT_GROUP": v.left.slivers,
+        "THREADS": how.threads,
+        "DIRECT": how.direct,
+        "COPIES": v.left.copies,
+    }
+    yield from ((f"{stem}_{k}", str(x)) for k, x in values.items())
