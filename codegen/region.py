@@ -29,7 +29,7 @@ from codegen.strategy.author import Considered
 from codegen.strategy.choice import Decision
 from codegen.strategy.cost.gain import Gain
 from codegen.strategy.planner import default_plan, source_plan
-from codegen.target.emit import Kernel
+from codegen.target.emit import AnyKernel
 from codegen.target.finish.links import Links
 from codegen.target.guards.computed import ComputedText
 from codegen.targets.base import RegionJob
@@ -53,7 +53,7 @@ class RegionOutcome:
     line: int
     text: str | None
     helpers: frozenset[str]
-    kernels: frozenset[Kernel]
+    kernels: frozenset[AnyKernel]
     plan: str
     summary: str
     diagnostics: tuple[Diagnostic, ...]

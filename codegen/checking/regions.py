@@ -23,7 +23,7 @@ from codegen.source.parse import parse_with_gaps
 from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import written
 from codegen.source.splice import splice
-from codegen.target.emit import Kernel, SupportOptions, emit_banner, emit_support
+from codegen.target.emit import AnyKernel, SupportOptions, emit_banner, emit_support
 from codegen.target.finish.names import DEFAULT
 from codegen.targets.registry import target_named
 
@@ -102,7 +102,7 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     """The files to compile: original and result with their cases below them, and both as users see them."""
     source = checked.source
     helpers = frozenset[str]().union(*(o.helpers for o in checked.outcomes))
-    kernels = frozenset[Kernel]().union(*(o.kernels for o in checked.outcomes))
+    kernels = frozenset[AnyKernel]().union(*(o.kernels for o in checked.outcomes))
     name = os.path.basename(source.name)
     start = pipeline.after_feature_macros(source.text)
     support = emit_support(helpers, kernels, SupportOptions(PARALLEL_MIN, language=source.pre.language))

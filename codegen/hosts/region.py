@@ -109,7 +109,7 @@ def printed(job: RegionJob, made: Made) -> RegionOutcome:
         s.region.first_line,
         text,
         emitted.helpers | alias.helpers,
-        emitted.kernels,
+        emitted.called,
         show((plan,), {scop.region: scop}),
         summary,
         tuple(dict.fromkeys(remarks)),  # parts of one statement say the same

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from codegen.target.product.view import ExactCall, ProductView
 
 # Instruction set, vector width for `generic`, and what it computes.
-Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel | Portable]"
+Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel]"
+# The same, or kernels among which the compiler's macros choose.
+AnyKernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel | Portable]"
 
 
 # What templates call, and the helpers that defines it.
@@ -94,6 +96,15 @@ class RegionText:
     nests: tuple[ExactCall, ...] = ()  # calls of kernels for certain sizes, in order
     locals: Locals | None = None  # members of structs that are read ahead of it
     guard: str = ""  # the part of its test that says what the model assumes
+    portable: Portable | None = None  # kernels that it calls in place of those, chosen by the compiler's macros
+
+    @property
+    def called(self) -> frozenset[AnyKernel]:
+        """The kernels that the text calls."""
+        if self.portable is None:
+            return self.kernels
+        isa, bits, _ = min(self.kernels, key=repr)
+        return (self.kernels - frozenset(self.portable.variants[-1].kernels)) | {(isa, bits, self.portable)}
 
 
 @record
@@ -173,10 +184,11 @@ def emit_region(
     every = tuple(all_views(views))
     products = tuple(v.product for v in every if v.product is not None)
     kernels = frozenset(builder.kernels)
+    portable = None
     if around.others:
         from codegen.target.portable import for_all
 
-        text, kernels = for_all(RegionText(text, frozenset(), kernels, products=products), around.others)
+        text, portable = for_all(RegionText(text, frozenset(), kernels, products=products), around.others)
     users = [_flush(deeper(original.rstrip("\n")))]
     text, links, macros = outlined(_flush(_but(str(values["original"]), text, language)), users, links, own)
     new = names.new(text) | {names.word(x) for x in macros}
@@ -189,7 +201,7 @@ def emit_region(
     first = Locals(short, declarations, guard_text(scop, ints)) if declarations else None
     return RegionText(
         text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests, first,
-        guard_text(scop, ints),
+        guard_text(scop, ints), portable,
     )  # fmt: skip
 
 
@@ -283,7 +295,7 @@ class SupportOptions:
     line: int = 0
 
 
-def emit_support(helpers: frozenset[str], kernels: frozenset[Kernel], how: SupportOptions) -> str:
+def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: SupportOptions) -> str:
     """Helper definitions and kernels, with lines of any length."""
     if not helpers and not kernels:
         return ""
@@ -363,7 +375,7 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
     ]
 
 
-def foreign(kernels: frozenset[Kernel]) -> str:
+def foreign(kernels: frozenset[AnyKernel]) -> str:
     """A condition of the preprocessor: this compiler knows nothing of some kernel's instruction set. May be empty."""
     from codegen.isa.load import load as load_isa
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
 from codegen.lower.nest.kernel import NestKernel
-from codegen.target.emit import Kernel
+from codegen.target.emit import AnyKernel
 from codegen.target.finish.outline import outlined
 from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
 from codegen.target.nest.emit import nest_kernel
@@ -17,7 +17,7 @@ from codegen.target.portable import Portable, together
 from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude, prelude_macros
 
 
-def kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
+def kernel_texts(kernels: frozenset[AnyKernel], require: bool) -> list[str]:
     """For each instruction set what its kernels need, then the kernels; then those among which the compiler's macros
     choose."""
     out: list[str] = []
@@ -28,7 +28,7 @@ def kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
     return [x.strip("\n") + "\n" for x in (*out, *_chosen(portable))]
 
 
-def _of_one_isa(kernels: Iterable[Kernel], name: str, bits: int, macros: bool = True) -> list[str]:
+def _of_one_isa(kernels: Iterable[AnyKernel], name: str, bits: int, macros: bool = True) -> list[str]:
     isa = load_isa(name, bits)
     mine = sorted((k for n, b, k in kernels if (n, b) == (name, bits)), key=repr)
     tiles = [k for k in mine if isinstance(k, MicroKernel)]

@@ -36,7 +36,7 @@ class Variant:
 
 @record
 class Portable:
-    """A region's kernels for several machines, the one for all others last."""
+    """A region's kernels for several machines, the one for all others last; not those that are the same for all."""
 
     variants: tuple[Variant, ...]
 
@@ -47,54 +47,54 @@ def merged(texts: Sequence[str], known: Sequence[Mapping[str, str]]) -> tuple[st
     words = [_WORD.findall(text) for text in texts]
     if len({len(x) for x in words}) != 1 or len({tuple(x) for x in known}) != 1:
         return None
-    names = _names(known)
+    names: dict[tuple[str, ...], str] = {}
+    for name in known[0]:
+        names.setdefault(tuple(x[name] for x in known), name)
     new = [each[0] if len(set(each)) == 1 else names.get(each, "") for each in zip(*words, strict=True)]
-    text = "".join(new)
-    used = [name for name in known[0] if name in set(re.findall(r"TW_\w+", text))]
+    used = [name for name in known[0] if name in new]
     tables = tuple({name: x[name] for name in used} for x in known)
-    if "" in new or any(_replaced(text, t) != old for t, old in zip(tables, texts, strict=True)):
+    again = ("".join(t.get(word, word) for word in new) for t in tables)
+    if "" in new or any(x != text for x, text in zip(again, texts, strict=True)):
         return None
-    return text, tables
+    return "".join(new), tables
 
 
-def _replaced(text: str, table: Mapping[str, str]) -> str:
-    """What the preprocessor makes of it."""
-    text = re.sub(r"\((TW_\w+) - 1\)", lambda m: str(int(table[m[1]]) - 1) if m[1] in table else m[0], text)
-    return "".join(table.get(word, word) for word in _WORD.findall(text))
-
-
-def _names(known: Sequence[Mapping[str, str]]) -> dict[tuple[str, ...], str]:
-    """Words that differ, by the macro that stands for them; a number may be one less than one that has a name."""
-    found: dict[tuple[str, ...], str] = {}
-    for name in known[0]:
-        values = tuple(x[name] for x in known)
-        found.setdefault(values, name)
-    for name in known[0]:
-        values = tuple(x[name] for x in known)
-        if all(v.isdigit() for v in values):
-            found.setdefault(tuple(str(int(v) - 1) for v in values), f"({name} - 1)")
-    return found
-
-
-def for_all(
-    base: RegionText, others: Sequence[tuple[str, RegionText]]
-) -> tuple[str, frozenset[Kernel]]:
+def for_all(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple[str, Portable | None]:
     """A region's text for all machines, and its kernels; for the base alone, where texts differ in more than words."""
     all_of_them = (*(x for _, x in others), base)
     products = [x.products for x in all_of_them]
     same = len(set(map(len, products))) == 1
-    texts = [x.plain or x.text for x in all_of_them]
+    texts = [_with_both_sizes(x.plain or x.text, x.products) for x in all_of_them]
     found = merged(texts, [words_of(x) for x in products]) if same else None
     if found is None:
-        return base.text, base.kernels
+        return base.text, None
     text, tables = found
+    shared = frozenset.intersection(*(x.kernels for x in all_of_them))
     whens = (*(when for when, _ in others), "")
     variants = tuple(
-        Variant(when, tuple(table.items()), tuple(sorted(x.kernels, key=repr)))
+        Variant(when, _macros(table, x.products), tuple(sorted(x.kernels - shared, key=repr)))
         for when, table, x in zip(whens, tables, all_of_them, strict=True)
     )
-    isa, bits, _ = min(base.kernels, key=repr)
-    return text, frozenset({(isa, bits, Portable(variants))})
+    return text, Portable(variants)
+
+
+def _with_both_sizes(text: str, products: Sequence[ProductView]) -> str:
+    """Kernels are called with a tile's rows and columns, whether or not they ask for both: `_macros` leave out what one
+    does not ask for."""
+    for v in products:
+        text = text.replace(f"{v.kernel}({''.join(f'tw_{x}, ' for x in v.asked)}", f"{v.kernel}(tw_m, tw_n, ")
+    return text
+
+
+def _macros(table: Mapping[str, str], products: Sequence[ProductView]) -> tuple[tuple[str, str], ...]:
+    """Heads and values of macros; those for kernels that do not ask for both sizes have arguments."""
+    fewer = {v.kernel: v.asked for v in products if v.asked != "mn"}
+    return tuple(
+        (f"{name}(m, n, ...)", f"{value}({''.join(f'{x}, ' for x in fewer[value])}__VA_ARGS__)")
+        if value in fewer
+        else (name, value)
+        for name, value in table.items()
+    )
 
 
 def together(portable: Iterable[Portable]) -> tuple[Variant, ...]:
@@ -131,12 +131,13 @@ def _words(v: ProductView) -> Iterator[tuple[str, str]]:
         "NR": nr_max(isa, kernel),
         "LANES": isa.lanes_max(kernel.elem),
         "HALF": low.mr if low else 0,
+        "LAST": how.mr - 1,
         "MC": how.mc,
         "KC": how.kc,
         "NC": how.nc,
         "RUN": how.run or "tw_nr",
         "GROUP": v.right.slivers,
-        "LEFT_GROUP": v.left.slivers,
+        "LEFT_GROUP": int(v.left.slivers) * how.mr,
         "THREADS": how.threads,
         "DIRECT": how.direct,
         "COPIES": v.left.copies,

@@ -193,9 +193,9 @@ class ProductPrinter:
         loose = not any(along(self.scop, self.s, operands, x) for x in lines_of)
         most = self._most(side)
         few = most if most is not None and width.isdigit() and most < int(width) else None
-        return Packing(
-            values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, few=few, line=line(elem)
-        )
+        steps = STEPS if loose else 0
+        found = (values, count, bool(numbers), width.isdigit(), tuple(ahead))
+        return Packing(*found, steps=steps, few=few, line=line(elem))
 
     def _most(self, side: Bundle) -> int | None:
         """How many values a coordinate has at most; None: any number."""

@@ -32,7 +32,7 @@ class Packing:
     slivers: str
     along: bool  # neighbours of the rows or columns are neighbours in memory
     fixed: bool  # the width of a sliver is a number
-    ahead: tuple[str, ...]  # elements to fetch, tw_ahead being the depth, and tw_l every `line` of a sliver of known width
+    ahead: tuple[str, ...]  # elements to fetch, tw_ahead being the depth, tw_l every `line` of a sliver of known width
     copies: int = 1  # how often every value is stored
     distance: int = AHEAD
     line: int = 1

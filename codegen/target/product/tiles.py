@@ -69,10 +69,7 @@ def part(nr: str, how: Blocking, vectors: int = 1) -> str:
 def in_place(edges: tuple[Edge, ...], how: Blocking, nr: str) -> str:
     """When a tile of tw_m x tw_n elements is exactly what one of the kernels covers, so that it can work on C."""
     lanes, low = part(nr, how), next((e.rows for e in edges if e.rows > 1), 0)
-    if how.nv == 1:
-        columns = f"tw_n == {nr}"
-    else:
-        columns = f"tw_n % {lanes} == 0" if lanes.isdigit() else f"tw_n % ({lanes}) == 0"
+    columns = f"tw_n % {lanes} == 0" if lanes.isdigit() else f"tw_n % ({lanes}) == 0"
     if not low:
         return f"tw_m == {how.mr} && {columns}"
     return f"(tw_m == {how.mr} ? {columns} : tw_m == {low} && tw_n == {nr})"
