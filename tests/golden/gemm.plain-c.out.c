@@ -64,6 +64,202 @@ TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
 /* A loop whose length is a constant where it is called. */
 #define TW_UNROLL _Pragma("GCC unroll 32")
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#include <immintrin.h>
+#ifndef TW_NO_FMA
+#define tw_avx512_fma_f64(x, y, z) _mm512_fmadd_pd(y, z, x)
+#else
+#define tw_avx512_fma_f64(x, y, z) _mm512_add_pd(x, _mm512_mul_pd(y, z))
+#endif
+#ifndef TW_AVX512_F64_14X16_ADD_MUL_
+#define TW_AVX512_F64_14X16_ADD_MUL_
+/* Register tile of c for avx512, 512 bits: at most 14 rows, ldc apart, of at most 2 vectors. Each of k steps makes an
+ * element add(acc, mul(a, b)), where acc is its old value, a one of 14 values and b one of 16. */
+__attribute__((always_inline, target("avx512f,avx512bw,avx512dq")))
+static inline void tw_avx512_f64_14x16_add_mul_tile(int rows, int vectors, long k, const double *restrict a,
+                                                    const double *restrict b, double *restrict c, long ldc)
+{
+  double *row[14];
+  __m512d acc[14][2];
+  TW_UNROLL for (int i = 0; i < rows; i++) {
+    row[i] = i ? row[i - 1] + ldc : c;
+    TW_UNROLL for (int j = 0; j < vectors; j += 1) /* the tile below is next: its lines, for writing */
+      TW_PREFETCH(row[i] + 8 * j, rows * ldc, 1);
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      acc[i][j] = _mm512_loadu_pd(row[i] + 8 * j);
+  }
+  for (long p = 0; p < k; p++) {
+    TW_PREFETCH(a, 112, 0); TW_PREFETCH(a, 120, 0); TW_PREFETCH(b, 128, 0); TW_PREFETCH(b, 136, 0);
+    __m512d y[2];
+    __m512d x[14];
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      y[j] = _mm512_loadu_pd(b + 8 * j);
+    x[0] = _mm512_set1_pd(a[0]);
+    TW_UNROLL for (int i = 0; i < rows; i++) {
+      TW_KEEP_ORDER();
+      if (i + 1 < rows)
+        x[i + 1] = _mm512_set1_pd(a[i + 1]);
+      TW_UNROLL for (int j = 0; j < vectors; j++)
+        acc[i][j] = tw_avx512_fma_f64(acc[i][j], x[i], y[j]);
+    }
+    a += 14; b += 16;
+  }
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      _mm512_storeu_pd(row[i] + 8 * j, acc[i][j]);
+}
+/* The smallest of these tiles that holds m x n elements. */
+__attribute__((noinline, target("avx512f,avx512bw,avx512dq")))
+static void tw_avx512_f64_14x16_add_mul(long m, long n, long k, const double *restrict a, const double *restrict b,
+                                        double *restrict c, long ldc)
+{
+  if (n <= 8)
+    tw_avx512_f64_14x16_add_mul_tile(14, 1, k, a, b, c, ldc);
+  else if (m <= 7)
+    tw_avx512_f64_14x16_add_mul_tile(7, 2, k, a, b, c, ldc);
+  else
+    tw_avx512_f64_14x16_add_mul_tile(14, 2, k, a, b, c, ldc);
+}
+#endif
+#define TW_F64_ADD_MUL_KERNEL tw_avx512_f64_14x16_add_mul
+#define TW_F64_ADD_MUL_MR 14
+#define TW_F64_ADD_MUL_NR 16
+#define TW_F64_ADD_MUL_LANES 8
+#define TW_F64_ADD_MUL_HALF 7
+#define TW_F64_ADD_MUL_MC 224
+#define TW_F64_ADD_MUL_KC 219
+#define TW_F64_ADD_MUL_NC 4096
+#define TW_F64_ADD_MUL_RUN 288
+#define TW_F64_ADD_MUL_GROUP 4
+#define TW_F64_ADD_MUL_DIRECT 10000
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#ifndef TW_NO_FMA
+#define tw_avx2_fma_f64(x, y, z) _mm256_fmadd_pd(y, z, x)
+#else
+#define tw_avx2_fma_f64(x, y, z) _mm256_add_pd(x, _mm256_mul_pd(y, z))
+#endif
+#ifndef TW_AVX2_F64_6X8_ADD_MUL_
+#define TW_AVX2_F64_6X8_ADD_MUL_
+/* Register tile of c for avx2, 256 bits: at most 6 rows, ldc apart, of at most 2 vectors. Each of k steps makes an
+ * element add(acc, mul(a, b)), where acc is its old value, a one of 6 values and b one of 8. */
+__attribute__((always_inline, target("avx2,fma")))
+static inline void tw_avx2_f64_6x8_add_mul_tile(int rows, int vectors, long k, const double *restrict a,
+                                                const double *restrict b, double *restrict c, long ldc)
+{
+  double *row[6];
+  __m256d acc[6][2];
+  TW_UNROLL for (int i = 0; i < rows; i++) {
+    row[i] = i ? row[i - 1] + ldc : c;
+    TW_PREFETCH(row[i], rows * ldc, 1); /* the tile below is next: its lines, for writing */
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      acc[i][j] = _mm256_loadu_pd(row[i] + 4 * j);
+  }
+  for (long p = 0; p < k; p++) {
+    TW_PREFETCH(a, 48, 0); TW_PREFETCH(b, 64, 0);
+    __m256d y[2];
+    __m256d x[6];
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      y[j] = _mm256_loadu_pd(b + 4 * j);
+    x[0] = _mm256_set1_pd(a[0]);
+    TW_UNROLL for (int i = 0; i < rows; i++) {
+      TW_KEEP_ORDER();
+      if (i + 1 < rows)
+        x[i + 1] = _mm256_set1_pd(a[i + 1]);
+      TW_UNROLL for (int j = 0; j < vectors; j++)
+        acc[i][j] = tw_avx2_fma_f64(acc[i][j], x[i], y[j]);
+    }
+    a += 6; b += 8;
+  }
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      _mm256_storeu_pd(row[i] + 4 * j, acc[i][j]);
+}
+/* The smallest of these tiles that holds m x n elements. */
+__attribute__((noinline, target("avx2,fma")))
+static void tw_avx2_f64_6x8_add_mul(long m, long n, long k, const double *restrict a, const double *restrict b,
+                                    double *restrict c, long ldc)
+{
+  if (n <= 4)
+    tw_avx2_f64_6x8_add_mul_tile(6, 1, k, a, b, c, ldc);
+  else if (m <= 3)
+    tw_avx2_f64_6x8_add_mul_tile(3, 2, k, a, b, c, ldc);
+  else
+    tw_avx2_f64_6x8_add_mul_tile(6, 2, k, a, b, c, ldc);
+}
+#endif
+#define TW_F64_ADD_MUL_KERNEL tw_avx2_f64_6x8_add_mul
+#define TW_F64_ADD_MUL_MR 6
+#define TW_F64_ADD_MUL_NR 8
+#define TW_F64_ADD_MUL_LANES 4
+#define TW_F64_ADD_MUL_HALF 3
+#define TW_F64_ADD_MUL_MC 84
+#define TW_F64_ADD_MUL_KC 274
+#define TW_F64_ADD_MUL_NC 2048
+#define TW_F64_ADD_MUL_RUN tw_nr
+#define TW_F64_ADD_MUL_GROUP 8
+#define TW_F64_ADD_MUL_DIRECT 5000
+#elif defined(__aarch64__)
+typedef double tw_f64x2 __attribute__((vector_size(16)));
+typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
+#ifndef TW_V128_F64_9X6_ADD_MUL_
+#define TW_V128_F64_9X6_ADD_MUL_
+/* Register tile of c for generic, 128 bits: at most 9 rows, ldc apart, of at most 3 vectors. Each of k steps makes an
+ * element add(acc, mul(a, b)), where acc is its old value, a one of 9 values and b one of 6. */
+__attribute__((always_inline)) static inline void tw_v128_f64_9x6_add_mul_tile(
+    int rows, int vectors, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
+{
+  double *row[9];
+  tw_f64x2 acc[9][3];
+  TW_UNROLL for (int i = 0; i < rows; i++) {
+    row[i] = i ? row[i - 1] + ldc : c;
+    TW_PREFETCH(row[i], rows * ldc, 1); /* the tile below is next: its lines, for writing */
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      acc[i][j] = *(const tw_f64x2u *)(row[i] + 2 * j);
+  }
+  for (long p = 0; p < k; p++) {
+    TW_PREFETCH(a, 72, 0); TW_PREFETCH(a, 80, 0); TW_PREFETCH(b, 48, 0);
+    tw_f64x2 y[3];
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      y[j] = *(const tw_f64x2u *)(b + 2 * j);
+    TW_UNROLL for (int i = 0; i < rows; i++) {
+      TW_KEEP_ORDER();
+      const double x = a[i];
+      TW_UNROLL for (int j = 0; j < vectors; j++)
+        acc[i][j] = acc[i][j] + (y[j] * x);
+    }
+    a += 9; b += 6;
+  }
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      *(tw_f64x2u *)(row[i] + 2 * j) = acc[i][j];
+}
+/* The smallest of these tiles that holds m x n elements. */
+__attribute__((noinline)) static void tw_v128_f64_9x6_add_mul(long m, long n, long k, const double *restrict a,
+                                                              const double *restrict b, double *restrict c, long ldc)
+{
+  if (n <= 2)
+    tw_v128_f64_9x6_add_mul_tile(9, 1, k, a, b, c, ldc);
+  else if (n <= 4)
+    tw_v128_f64_9x6_add_mul_tile(9, 2, k, a, b, c, ldc);
+  else if (m <= 4)
+    tw_v128_f64_9x6_add_mul_tile(4, 3, k, a, b, c, ldc);
+  else
+    tw_v128_f64_9x6_add_mul_tile(9, 3, k, a, b, c, ldc);
+}
+#endif
+#define TW_F64_ADD_MUL_KERNEL tw_v128_f64_9x6_add_mul
+#define TW_F64_ADD_MUL_MR 9
+#define TW_F64_ADD_MUL_NR 6
+#define TW_F64_ADD_MUL_LANES 2
+#define TW_F64_ADD_MUL_HALF 4
+#define TW_F64_ADD_MUL_MC 99
+#define TW_F64_ADD_MUL_KC 477
+#define TW_F64_ADD_MUL_NC 1536
+#define TW_F64_ADD_MUL_RUN tw_nr
+#define TW_F64_ADD_MUL_GROUP 10
+#define TW_F64_ADD_MUL_DIRECT 2500
+#else
 typedef double tw_f64x2 __attribute__((vector_size(16)));
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
 #ifndef TW_V128_F64_4X6_ADD_MUL_
@@ -112,6 +308,18 @@ __attribute__((noinline)) static void tw_v128_f64_4x6_add_mul(long m, long n, lo
     tw_v128_f64_4x6_add_mul_tile(4, 3, k, a, b, c, ldc);
 }
 #endif
+#define TW_F64_ADD_MUL_KERNEL tw_v128_f64_4x6_add_mul
+#define TW_F64_ADD_MUL_MR 4
+#define TW_F64_ADD_MUL_NR 6
+#define TW_F64_ADD_MUL_LANES 2
+#define TW_F64_ADD_MUL_HALF 2
+#define TW_F64_ADD_MUL_MC 128
+#define TW_F64_ADD_MUL_KC 384
+#define TW_F64_ADD_MUL_NC 1536
+#define TW_F64_ADD_MUL_RUN tw_nr
+#define TW_F64_ADD_MUL_GROUP 10
+#define TW_F64_ADD_MUL_DIRECT 2500
+#endif
 /* Matrix product: three loops, tiled for the cache. */
 void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m])
 {
@@ -125,26 +333,32 @@ TW_SIMD
             C[i][j] *= beta;
         if (n >= 1 && m >= 1 && p >= 1) {
           /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
-           * A product of rows i and columns j over k, in register tiles of 4 x 6. */
+           * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR x TW_F64_ADD_MUL_NR. */
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
-            const long tw_nr = 6; /* columns of a register tile */
-            /* Blocks: 128 rows of the left operand for L2, 384 deep slivers of the right for L1. */
-            const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
-            const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
+            const long tw_nr = TW_F64_ADD_MUL_NR; /* columns of a register tile */
+            /* Blocks: TW_F64_ADD_MUL_MC rows and TW_F64_ADD_MUL_KC steps of the left operand, TW_F64_ADD_MUL_NC columns
+             * of the right one. */
+            const long tw_mc = tw_share(tw_rows, TW_SIZE(TW_F64_ADD_MUL_MC), TW_F64_ADD_MUL_MR);
+            const long tw_kc = tw_share(tw_depth, TW_SIZE(TW_F64_ADD_MUL_KC), 1);
             const long tw_team = 1;
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= TW_SIZE(128);
-            const long tw_beside = tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
-            const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
-            const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
+            const int tw_few = 2 * tw_rows <= TW_SIZE(TW_F64_ADD_MUL_MC);
+            const long tw_beside = tw_few
+                                   ? tw_team * (TW_SIZE(TW_F64_ADD_MUL_MC) * TW_SIZE(TW_F64_ADD_MUL_KC) / tw_kc
+                                                - tw_rows) : TW_SIZE(TW_F64_ADD_MUL_NC);
+            const long tw_nc =
+                tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(TW_F64_ADD_MUL_NC)), tw_nr);
+            /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
+             * meanwhile. */
+            const long tw_room = TW_SIZE(TW_F64_ADD_MUL_KC) * (TW_F64_ADD_MUL_MR + TW_F64_ADD_MUL_RUN);
+            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT);
             double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
             if (tw_right) {
               {
                 const long tw_first = 0, tw_past = n;
                 double *const tw_left = tw_right + tw_nc * tw_kc;
-                double tw_tile[4 * 6] = {0};
+                double tw_tile[TW_F64_ADD_MUL_MR * TW_F64_ADD_MUL_NR] = {0};
                 const int tw_once = tw_first + tw_mc >= tw_past; /* all rows in one block: it stays packed */
                 for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
                   const long tw_k = tw_min(tw_kc, p - kb);
@@ -152,71 +366,75 @@ TW_SIMD
                     const long tw_c = tw_min(tw_nc, m - jb);
                     const long tw_left_edge = 0, tw_right_edge = tw_c;
                     /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                    const long tw_group = 10 * tw_nr;
+                    const long tw_group = TW_F64_ADD_MUL_GROUP * tw_nr;
                     /* slivers side by side, as their elements lie in memory */
                     for (long jp = 0; jp < tw_c; jp += tw_group) {
-                      const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % 6,
+                      const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR,
                           tw_n = tw_end - tw_full;
                       for (long kr = 0; kr < tw_k; kr++) {
                         const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
-                        for (long jt = jp; jt < tw_full; jt += 6) {
-                          double *const tw_to = tw_right + (jt * tw_k + kr * 6);
-                          __builtin_prefetch(&B[tw_ahead][jb + jt]);
-                          double tw_v[6]; /* all is read before it is written: nothing to be said about overlaps */
-                          for (long jr = 0; jr < 6; jr++)
+                        for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR) {
+                          double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
+                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
+                            __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
+                          /* all is read before it is written: nothing to be said about overlaps */
+                          double tw_v[TW_F64_ADD_MUL_NR];
+                          for (long jr = 0; jr < TW_F64_ADD_MUL_NR; jr++)
                             tw_v[jr] = B[kb + kr][jb + jt + jr];
-                          for (long tw_l = 0; tw_l < 6; tw_l++)
+                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l++)
                             tw_to[tw_l] = tw_v[tw_l];
                         }
                       }
                       if (tw_n) {
                         const long jt = tw_full;
                         double *const tw_to = tw_right + jt * tw_k;
-                        for (long tw_z = 0; tw_z < tw_k * 6; tw_z++)
+                        for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR; tw_z++)
                           tw_to[tw_z] = 0;
                         for (long kr = 0; kr < tw_k; kr++)
                           for (long jr = 0; jr < tw_n; jr++)
-                            tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
+                            tw_to[kr * TW_F64_ADD_MUL_NR + jr] = B[kb + kr][jb + jt + jr];
                       }
                     }
                     for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
                       const long tw_r = tw_min(tw_mc, tw_past - ib);
-                      if (!tw_once || jb == 0) /* pack the left operand: slivers of 4 rows */
-                        for (long it = 0; it < tw_r; it += 4) {
+                      if (!tw_once || jb == 0) /* pack the left operand: slivers of TW_F64_ADD_MUL_MR rows */
+                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR) {
                           double *const tw_to = tw_left + it * tw_k;
-                          const long tw_n = tw_min(4, tw_r - it);
-                          if (tw_n == 4)
+                          const long tw_n = tw_min(TW_F64_ADD_MUL_MR, tw_r - it);
+                          if (tw_n == TW_F64_ADD_MUL_MR)
                             for (long kr = 0; kr < tw_k; kr++)
-                              for (long ir = 0; ir < 4; ir++)
-                                tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR; ir++)
+                                tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
                           else {
-                            for (long tw_z = 0; tw_z < tw_k * 4; tw_z++)
+                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR; tw_z++)
                               tw_to[tw_z] = 0;
                             for (long ir = 0; ir < tw_n; ir++)
                               for (long kr = 0; kr < tw_k; kr++)
-                                tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                                tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
-                      /* So many columns of the right operand stay in L1. */
-                      const long tw_run = (tw_room / tw_k - 4) / tw_nr * tw_nr;
+                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR) / tw_nr * tw_nr; /* so many columns */
                       for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
                         const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
-                        for (long it = 0; it < tw_r; it += 4)
-                          for (long jt = jp; jt < tw_stop; jt += 6) {
-                            const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
+                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR)
+                          for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR) {
+                            const long tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
+                                tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
-                            const int tw_in_place = (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
+                            const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
+                                                     : tw_m == TW_F64_ADD_MUL_HALF && tw_n == TW_F64_ADD_MUL_NR);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                            const long tw_ld = tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
+                            const long tw_ld =
+                                tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR;
                             if (!tw_in_place) /* the kernel works on a copy of the tile */
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
-                                  tw_tile[ir * 6 + jr] = C[ib + it + ir][jb + jt + jr];
-                            tw_v128_f64_4x6_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                                  tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
+                            TW_F64_ADD_MUL_KERNEL(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
                             if (!tw_in_place)
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
-                                  C[ib + it + ir][jb + jt + jr] = tw_tile[ir * 6 + jr];
+                                  C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR + jr];
                           }
                       }
                     }

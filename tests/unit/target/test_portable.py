@@ -1,0 +1,88 @@
+"""The default output: one text whose products take the kernels that the compiler's macros choose."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codegen.api.generate import generate
+from codegen.target.portable import merged
+
+GEMM = """
+void product(int m, int n, int k, const double *restrict a, const double *restrict b, double *restrict c)
+{
+#pragma scop
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++)
+      for (int l = 0; l < k; l++)
+        c[i * n + j] += a[i * k + l] * b[l * n + j];
+#pragma endscop
+}
+"""
+MAIN = """
+#include <stdlib.h>
+int main(void)
+{
+  static double a[150 * 70], b[70 * 150], c[150 * 150], d[150 * 150];
+  for (int t = 0; t < 40; t++) {
+    const int m = 1 + rand() % 150, n = 1 + rand() % 150, k = 1 + rand() % 70;
+    for (int x = 0; x < 150 * 70; x++)
+      a[x] = rand() % 100, b[x] = rand() % 100;
+    for (int x = 0; x < 150 * 150; x++)
+      c[x] = d[x] = x;
+    product(m, n, k, a, b, c);
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < n; j++)
+        for (int l = 0; l < k; l++)
+          d[i * n + j] += a[i * k + l] * b[l * n + j];
+    for (int x = 0; x < 150 * 150; x++)
+      if (c[x] != d[x])
+        return 1;
+  }
+  return 0;
+}
+"""
+FLAGS = {
+    "": (),
+    "avx2": ("-mavx2", "-mfma"),
+    "avx512bw": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mfma", "-mavx2"),
+}
+
+
+def test_words_become_macros() -> None:
+    known = [{"TW_ROWS": "4", "TW_KERNEL": "f"}, {"TW_ROWS": "14", "TW_KERNEL": "g"}]
+    text, tables = merged(["f(4, 1);", "g(14, 1);"], known) or ("", ())
+    assert text == "TW_KERNEL(TW_ROWS, 1);" and list(tables) == known
+
+
+@pytest.mark.parametrize("other", ["g(14, 2);", "g(14);", "g(3, 1);"])
+def test_texts_that_differ_in_more_stay_apart(other: str) -> None:
+    known = [{"TW_ROWS": "4", "TW_KERNEL": "f"}, {"TW_ROWS": "14", "TW_KERNEL": "g"}]
+    assert merged(["f(4, 1);", other], known) is None
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return str(generate(GEMM).text)
+
+
+def test_every_machine_has_all_macros(text: str) -> None:
+    heads, names = text.split("void product(")[0], set(re.findall(r"TW_F64_ADD_MUL_\w+", text.split("void product(")[1]))
+    parts = re.split(r"^#(?:if|elif|else)\b.*__(?:AVX512F|AVX2|aarch64)__.*$|^#else$\n(?=typedef)", heads, flags=re.M)[1:]
+    assert len(parts) == 4 and names
+    for part in parts:
+        assert names <= set(re.findall(r"#define (TW_F64_ADD_MUL_\w+)", part))
+
+
+@pytest.mark.parametrize("feature", FLAGS)
+def test_results_are_right_for_every_machine(text: str, feature: str, tmp_path: Path) -> None:
+    info = Path("/proc/cpuinfo")
+    if feature and (not info.is_file() or feature not in info.read_text().split()):
+        pytest.skip(f"no {feature} here")
+    (tmp_path / "a.c").write_text("#define TW_SIZE(n) ((n) / 16 + 1)\n" + text + MAIN)
+    command = ["cc", "-std=c11", "-O2", "-fopenmp", "-Wall", "-Wextra", "-Werror", *FLAGS[feature], "-o", "a", "a.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "a"], env={"OMP_NUM_THREADS": "3"}).returncode == 0
