@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg
+from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg, expr_names
 from codegen.record import record
 
 
@@ -45,25 +45,57 @@ class Linear:
         return Bin("+" if self.constant > 0 else "-", total, Int(abs(self.constant)))
 
 
-def linear(e: CExpr) -> Linear | None:
-    """The expression as a sum; None where it is none."""
+# Summands without a loop's variable, the variable's factor, and the constant.
+Along = tuple[frozenset[tuple[CExpr, int]], int, int]
+
+
+def summands(e: CExpr) -> tuple[dict[CExpr, int], int]:
+    """The summands of an expression, each with a factor that is not zero, and its constant. What is no sum and no
+    multiple is a summand itself."""
+    found: dict[CExpr, int] = {}
+    constant = _add(e, 1, found)
+    return {t: factor for t, factor in found.items() if factor}, constant
+
+
+def _add(e: CExpr, times: int, found: dict[CExpr, int]) -> int:
+    """Add the summands of a multiple; its constant is returned."""
     if isinstance(e, Int):
-        return Linear((), e.value)
-    if isinstance(e, Name):
-        return Linear(((e.name, 1),), 0)
+        return times * e.value
     if isinstance(e, Neg):
-        inner = linear(e.arg)
-        return None if inner is None else inner.scaled(-1)
-    if not isinstance(e, Bin) or e.op not in ("+", "-", "*"):
-        return None
-    left, right = linear(e.left), linear(e.right)
-    if left is None or right is None:
-        return None
-    if e.op != "*":
-        return left.plus(right, 1 if e.op == "+" else -1)
-    if not left.terms:
-        return right.scaled(left.constant)
-    return left.scaled(right.constant) if not right.terms else None
+        return _add(e.arg, -times, found)
+    if isinstance(e, Bin) and e.op in ("+", "-"):
+        sign = times if e.op == "+" else -times
+        return _add(e.left, times, found) + _add(e.right, sign, found)
+    if isinstance(e, Bin) and e.op == "*":
+        for one, other in ((e.left, e.right), (e.right, e.left)):
+            inner: dict[CExpr, int] = {}
+            factor = _add(one, 1, inner)
+            if not any(inner.values()):
+                return _add(other, times * factor, found)
+    found[e] = found.get(e, 0) + times
+    return 0
+
+
+def linear(e: CExpr) -> Linear | None:
+    """The expression as a sum of names; None where it is none."""
+    found, constant = summands(e)
+    terms = [(t.name, factor) for t, factor in found.items() if isinstance(t, Name)]
+    return Linear(tuple(sorted(terms)), constant) if len(terms) == len(found) else None
+
+
+def along(e: CExpr, var: str) -> Along | None:
+    """The expression as it moves with a loop's variable; None where it does not do so in equal steps."""
+    found, constant = summands(e)
+    factor = found.pop(Name(var), 0)
+    return None if any(var in expr_names(t) for t in found) else (frozenset(found.items()), factor, constant)
+
+
+def coefficient(e: CExpr, var: str) -> int | None:
+    """What a step of the variable adds to the expression; None where that is not a constant."""
+    if var not in expr_names(e):
+        return 0
+    found = along(e, var)
+    return None if found is None else found[1]
 
 
 def value(e: CExpr, at: Mapping[str, int], other: int) -> int:

@@ -14,21 +14,17 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.ast.ctree import (
-    Bin,
     Block,
-    CExpr,
     CNode,
     Declare,
     For,
     If,
     Instance,
-    Int,
-    Name,
-    Neg,
     ProductNode,
     ReplacedElements,
     expr_names,
 )
+from codegen.ast.linear import Along, along
 from codegen.recognize.access.exists import certain
 from codegen.recognize.access.reuse import worth_keeping
 from codegen.record import record
@@ -37,7 +33,6 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import SEQUENTIAL
 
 MOST = 4  # iterations that a value is kept for
-Form = tuple[frozenset[tuple[CExpr, int]], int, int]  # terms without the loop's variable, its factor, the constant
 
 
 @record
@@ -48,7 +43,7 @@ class _Use:
     number: int
     array: str
     write: bool
-    forms: tuple[Form, ...] | None
+    forms: tuple[Along, ...] | None
 
 
 def with_scalar_replacement(scop: Scop, node: CNode) -> CNode:
@@ -111,7 +106,7 @@ def _uses(scop: Scop, var: str, body: Sequence[Instance]) -> Iterator[_Use]:
         for number, a in enumerate(s.accesses):
             if not worth_keeping(scop.arrays[a.array]):
                 continue
-            forms = tuple(_form(e, var) for e in at.accesses[number])
+            forms = tuple(along(e, var) for e in at.accesses[number])
             whole = None if any(f is None for f in forms) else tuple(f for f in forms if f is not None)
             yield _Use(k, number, a.array, a.write, whole)
 
@@ -179,30 +174,3 @@ def _is_last(
     if not source.write or source.forms is None or any(f[1] for f in source.forms):
         return False
     return not any(meet(source, u) for u in uses if u is not source and u not in users)
-
-
-def _form(e: CExpr, var: str) -> Form | None:
-    """An integer expression as a sum."""
-    terms: dict[CExpr, int] = {}
-    constant = _gather(e, 1, terms)
-    factor = terms.pop(Name(var), 0)
-    if any(var in expr_names(t) for t in terms):
-        return None
-    return frozenset((t, c) for t, c in terms.items() if c), factor, constant
-
-
-def _gather(e: CExpr, times: int, terms: dict[CExpr, int]) -> int:
-    """Add the terms of an expression; its constant is returned."""
-    if isinstance(e, Int):
-        return times * e.value
-    if isinstance(e, Neg):
-        return _gather(e.arg, -times, terms)
-    if isinstance(e, Bin) and e.op in ("+", "-"):
-        sign = times if e.op == "+" else -times
-        return _gather(e.left, times, terms) + _gather(e.right, sign, terms)
-    if isinstance(e, Bin) and e.op == "*":
-        for one, other in ((e.left, e.right), (e.right, e.left)):
-            if isinstance(one, Int):
-                return _gather(other, times * one.value, terms)
-    terms[e] = terms.get(e, 0) + times
-    return 0

@@ -25,6 +25,7 @@ from codegen.ast.ctree import (
     substitute,
     walk,
 )
+from codegen.ast.linear import coefficient
 from codegen.ast.lowered import (
     Alone,
     Body,
@@ -43,7 +44,7 @@ from codegen.ast.lowered import (
     Value,
     While,
 )
-from codegen.lower.motion import coefficient, motion, strides
+from codegen.lower.motion import motion, strides
 from codegen.lower.places import Maker, element
 from codegen.lower.shift import length, past, runs_for_sure, shifted, simple
 from codegen.lower.statements import lanes_asked

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
-from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names
+from codegen.ast.ctree import CExpr, CNode, For, Instance, expr_names
+from codegen.ast.linear import coefficient
 from codegen.plan.model import InLanes, LoopRef
 from codegen.recognize.lanes import has_vectors, plainly, same
 from codegen.record import record
@@ -35,28 +36,6 @@ def nest_of(node: CNode) -> VectorNest | None:
         loops.append(node)
         node = node.body
     return VectorNest(tuple(loops), node) if loops and isinstance(node, Instance) else None
-
-
-def coefficient(e: CExpr, var: str) -> int | None:
-    """How much an affine expression grows with a variable; None where it is not that simple."""
-    if isinstance(e, Name):
-        return int(e.name == var)
-    if isinstance(e, Int):
-        return 0
-    if isinstance(e, Neg):
-        c = coefficient(e.arg, var)
-        return None if c is None else -c
-    if var not in expr_names(e):
-        return 0
-    if isinstance(e, Bin) and e.op in "+-":
-        a, b = coefficient(e.left, var), coefficient(e.right, var)
-        return None if a is None or b is None else a + b if e.op == "+" else a - b
-    if isinstance(e, Bin) and e.op == "*":
-        for factor, other in ((e.left, e.right), (e.right, e.left)):
-            if isinstance(factor, Int):
-                c = coefficient(other, var)
-                return None if c is None else factor.value * c
-    return None
 
 
 def motion(index: Sequence[CExpr], var: str) -> str:
