@@ -7,6 +7,7 @@ import re
 import struct
 from collections.abc import Sequence
 
+from codegen.checking.harness.codes import Kind
 from codegen.checking.harness.leaves import ScalarRun
 from codegen.checking.harness.memory import Buffer, Int
 
@@ -27,14 +28,14 @@ def element_text(buffer: Buffer, leaf: ScalarRun, dims: Sequence[int], count: in
 
 def value_text(data: bytes, kind: int) -> str:
     """A scalar as C would print it, with every digit that tells it from its neighbours."""
-    if kind == 6:
+    if kind == Kind.COMPLEX:
         half = len(data) // 2
-        return f"{value_text(data[:half], 1)} + {value_text(data[half:], 1)}i"
-    if kind == 1 and len(data) in (4, 8):
+        return f"{value_text(data[:half], Kind.REAL)} + {value_text(data[half:], Kind.REAL)}i"
+    if kind == Kind.REAL and len(data) in (4, 8):
         (value,) = struct.unpack("f" if len(data) == 4 else "d", data)
         return f"{value:.{9 if len(data) == 4 else 17}g}" if math.isfinite(value) else str(value)
-    if kind in (2, 3, 4, 5):
-        return str(int.from_bytes(data, "little", signed=kind in (2, 3)))
+    if kind in (Kind.CHARACTER, Kind.SIGNED, Kind.UNSIGNED, Kind.BOOLEAN):
+        return str(int.from_bytes(data, "little", signed=kind in (Kind.CHARACTER, Kind.SIGNED)))
     return data.hex()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from codegen.checking.harness.codes import Op
 from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout
 from codegen.checking.harness.shared_object import Library, arena, open_library
@@ -77,14 +78,14 @@ def _stored(h: Harness, original: Library, library: Library, v: Vector) -> list[
     """A byte for every byte of every buffer: 1 where it is stored while the case runs."""
     ffi, memory = library.ffi, arena(library.ffi, v.sizes)
     fill: Any = original.ffi.cast("void **", memory.args)
-    original.call(h.number, 1, v.ins, fill, original.ffi.new("long *", v.seed))
-    library.call(h.number, 4, v.ins, memory.args, ffi.NULL)
+    original.call(h.number, Op.FILL, v.ins, fill, original.ffi.new("long *", v.seed))
+    library.call(h.number, Op.SET_OWN, v.ins, memory.args, ffi.NULL)
     own = ffi.new("long[]", [int(ffi.cast("long", start)) for start in memory.starts])
-    library.call(h.number, 5, v.ins, memory.args, own)  # the file's own variables are where they are
+    library.call(h.number, Op.TELL_OWN, v.ins, memory.args, own)  # the file's own variables are where they are
     notes = [ffi.new("unsigned char[]", size + 1) for size in v.sizes]
     kept = ffi.new("long[]", v.sizes), ffi.new("unsigned char *[]", notes)
     library.lib.tw_watch(len(notes), ffi.cast("const char **", own), *kept)
-    library.call(h.number, 3, v.ins, memory.args, ffi.NULL)
+    library.call(h.number, Op.RUN_AS_SET, v.ins, memory.args, ffi.NULL)
     library.lib.tw_watch(0, ffi.NULL, ffi.NULL, ffi.NULL)
     return [bytes(ffi.buffer(x, size)) for x, size in zip(notes, v.sizes, strict=True)]
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.checking.harness.codes import Kind, Op
 from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout, Layout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
@@ -101,12 +102,12 @@ def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker:
         _mark(marker, k, 0)
         layout = original.layout(h, v.ins)
         want = _filled(h, original, layout, v)
-        original.call(h.number, 2, v.ins, want.args, original.ffi.NULL)
+        original.call(h.number, Op.RUN, v.ins, want.args, original.ffi.NULL)
         _mark(marker, k, 1)
         for least in WORK:
             result.lib.tw_threads_from(least)
             got = _filled(h, original, layout, v)
-            result.call(h.number, 2, v.ins, result.ffi.cast("void **", got.args), result.ffi.NULL)
+            result.call(h.number, Op.RUN, v.ins, result.ffi.cast("void **", got.args), result.ffi.NULL)
             outside = got.damaged()
             if outside is not None and want.damaged() is None:
                 return k, f"the result writes outside `{h.memory.buffers[outside].base}`", noisy
@@ -129,7 +130,7 @@ def _filled(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
     """Fresh memory with the vector's data."""
     overlap = None if v.overlap is None else (*v.overlap[:2], v.overlap[2] * layout.buffers[v.overlap[0]].size)
     memory = arena(original.ffi, v.sizes, overlap)
-    original.call(h.number, 1, v.ins, memory.args, original.ffi.new("long *", v.seed))
+    original.call(h.number, Op.FILL, v.ins, memory.args, original.ffi.new("long *", v.seed))
     return memory
 
 
@@ -139,7 +140,7 @@ def _nudged(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
     for k, have in enumerate(layout.buffers):
         for numbers in have.leaves:
             original.nudge(memory.starts[k], have, numbers)
-    original.call(h.number, 2, v.ins, memory.args, original.ffi.NULL)
+    original.call(h.number, Op.RUN, v.ins, memory.args, original.ffi.NULL)
     return memory
 
 
@@ -172,7 +173,7 @@ def compare(case: Case, a: Arena, b: Arena, near: Arena | None = None) -> str:
 
 
 def _tolerance(leaf: Sequence[int]) -> float:
-    size = leaf[1] // 2 if leaf[3] == 6 else leaf[1]
+    size = leaf[1] // 2 if leaf[3] == Kind.COMPLEX else leaf[1]
     return TOLERANCE.get(size, 0.0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from codegen.checking.harness.codes import as_c
 from codegen.checking.harness.declare import copies, declarations, moves
 from codegen.checking.harness.interface import FunctionPlace, Harness
 from codegen.checking.harness.leaves import ScalarRun
@@ -28,12 +29,12 @@ class Fill:
 
 def runtime_text() -> str:
     """The part that all programs share, the same for every file."""
-    return environment().get_template("check_runtime.c.j2").render()
+    return environment().get_template("check_runtime.c.j2").render(codes=as_c())
 
 
 def ranks_text() -> str:
     """What runs results on several ranks."""
-    return environment().get_template("check_ranks.c.j2").render()
+    return environment().get_template("check_ranks.c.j2").render(codes=as_c())
 
 
 def watch_text() -> str:
@@ -46,7 +47,8 @@ def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
     cxx = any(h.place.language is CXX for h, _ in cases)
     shared = sorted({shared for h, _ in cases for shared in h.memory.shared})
     views = [_view(h, body) for h, body in cases]
-    return environment().get_template("check_case.c.j2").render(cases=views, shared=() if cxx else shared, cxx=cxx)
+    template = environment().get_template("check_case.c.j2")
+    return template.render(cases=views, shared=() if cxx else shared, cxx=cxx, codes=as_c())
 
 
 def _view(h: Harness, body: str) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Subscripts that depend on data: which arrays they are read from, and where they lead with the data of a check.
 
-What subscripts are made of gets small numbers that are not negative (kind 7 of `tw_fill`), so that sizes can be found
+What subscripts are made of gets small numbers that are not negative (`Kind.SUBSCRIPT`), so that sizes can be found
 for the arrays which they are subscripts of.
 """
 
@@ -20,7 +20,7 @@ from codegen.record import mutable, record
 from codegen.scop.expr import Affine, Binary, DataLoop, Declare, Expr, Gather, Ref, Store, Sym, Ternary, walk
 from codegen.scop.model import Scop, Statement
 
-SMALL = (0, 3)  # what kind 7 fills in
+SMALL = (0, 3)  # what such elements are filled with
 REAL = 2  # and more than any other number
 
 

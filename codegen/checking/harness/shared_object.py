@@ -8,6 +8,7 @@ from typing import Any
 
 from cffi import FFI  # type: ignore[import-untyped]
 
+from codegen.checking.harness.codes import Op
 from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout, Layout, layout_length, read_layout
 from codegen.record import record
@@ -24,8 +25,8 @@ class Library:
     ffi: Any
     lib: Any
 
-    def call(self, number: int, op: int, ins: Sequence[int], args: Any, io: Any) -> None:
-        """One case; `op` is what it does, listed in check_case.c.j2."""
+    def call(self, number: int, op: Op, ins: Sequence[int], args: Any, io: Any) -> None:
+        """One case."""
         getattr(self.lib, f"tw_case_{number}")(op, self.ffi.new("long[]", [*ins, 0]), args, io)
 
     def layout(self, h: Harness, ins: Sequence[int]) -> Layout:
@@ -35,7 +36,7 @@ class Library:
         args = self.ffi.new("void *[]", [scratch] * count + [self.ffi.NULL])
         length = layout_length(h)
         out = self.ffi.new("long[]", length + 1)
-        self.call(h.number, 0, ins, args, out)
+        self.call(h.number, Op.TELL_SIZES, ins, args, out)
         return read_layout(h, list(out[0:length]))
 
     def differs(self, a: Any, b: Any, have: BufferLayout, leaf: Sequence[int], tolerance: float, slack: float) -> int:

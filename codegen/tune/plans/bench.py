@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from codegen.checking.harness.codes import Op
 from codegen.checking.harness.layout import Layout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.trials import Case, compare
@@ -82,7 +83,7 @@ class Bench:
     def _candidate(self, path: Path, effort: Effort, best: float | None) -> Timing:
         original, library = self._open(self.original), self._open(path)
         memory = self._fresh(library)
-        library.call(self.subject.harness.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+        library.call(self.subject.harness.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
         self._verify(original, memory, True, self._view(self.images.want), self._view(self.images.near))
         for attempt in range(AGAIN):
             limit = REFERENCE_SECONDS if best is None else SLOWER * best
@@ -108,24 +109,24 @@ class Bench:
         original, result = self._open(first), self._open(second)
         want, got = self._fresh(original), self._fresh(result)
         for library, memory in ((original, want), (result, got)):
-            library.call(self.subject.harness.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+            library.call(self.subject.harness.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
         return self._difference(original, got, reassociate, want, None)
 
     def reference(self) -> tuple[Timing, tuple[bool, ...], float]:
         """Fill, run the original, keep what it computes; its time, what it changes, and the pace of the core."""
         h, library = self.subject.harness, self._open(self.original)
         memory = arena(library.ffi, self.vector.sizes)
-        library.call(h.number, 1, self.vector.ins, memory.args, library.ffi.new("long *", self.vector.seed))
+        library.call(h.number, Op.FILL, self.vector.ins, memory.args, library.ffi.new("long *", self.vector.seed))
         before, want, near = (self._view(m) for m in (self.images.before, self.images.want, self.images.near))
         self._copy(library, memory, before)
-        library.call(h.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+        library.call(h.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
         self._copy(library, memory, want)
         layout = library.layout(h, self.vector.ins)
         self._copy(library, before, memory)
         for k, have in enumerate(layout.buffers):
             for numbers in have.leaves:
                 library.nudge(memory.starts[k], have, numbers)
-        library.call(h.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+        library.call(h.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
         self._copy(library, memory, near)
         changed = tuple(
             library.ffi.buffer(a, n)[:] != library.ffi.buffer(b, n)[:]
