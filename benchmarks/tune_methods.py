@@ -29,7 +29,7 @@ from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import Over, Study, TriedPlan
 from codegen.tune.records import Entry, Records, Setting
 from codegen.tune.subject import open_file
-from codegen.tune.timing import Effort, cores
+from codegen.tune.timing import Runs, cores
 
 CHOSEN = ("gemm", "syrk", "atax", "gemver", "jacobi-2d", "heat-3d", "conv2d", "covariance")
 COMPARED = ("random", "greedy", "beam2", "beam4", "evolve")
@@ -93,7 +93,7 @@ def _winner(
 
     setting = Setting("", 0, "", "", "", "", "", "", bench.threads, {})
     study = Study(bench, space, Records(), setting, method, 1e9, cores(), progress, lambda words: None, cache,
-                  libraries, effort=Effort(3, 50, 0.05))  # fmt: skip
+                  libraries, effort=Runs(3, 50, 0.05))  # fmt: skip
     with suppress(Over):
         METHODS[method](study)
     return study.best.plan if study.best else None

@@ -18,7 +18,7 @@ from codegen.tune.build import FLAGS, Failed, Shop, open_shop, result_text
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.sizes import BYTES, Sizes, spelled
 from codegen.tune.subject import OpenedFile, Subject, open_file
-from codegen.tune.timing import Effort
+from codegen.tune.timing import Runs
 
 SECONDS = 1.0  # for each race
 Say = Callable[[str], None]
@@ -73,7 +73,7 @@ def _region(
     given = Sizes({k: v for k, v in sizes.items() if k in mine}, bytes=max(BYTES, 2 * cache))
     bench, _ = open_bench(subject, shop, given, threads[0], False)
     result = shop.compile("result", result_text(subject, subject.outcome))
-    bench.time_of(result, Effort(1, 1, 0.0), None)  # compares what it computes
+    bench.time_of(result, Runs(1, 1, 0.0), None)  # compares what it computes
     races = []
     for n in threads:
         say(f"{subject.title}: measuring, {n} thread{'s' if n > 1 else ''}")

@@ -13,7 +13,7 @@ from codegen.checking.sanitize import Complaint, SanitizedProgram, complaints, s
 from codegen.checking.show import values_text
 from codegen.checking.stores import introduced_store, watched
 from codegen.checking.trials import Pair, Trials, run_trials
-from codegen.checking.vectors.survey import Survey, Vector, survey
+from codegen.checking.vectors.survey import Survey, TestVector, survey
 from codegen.diagnostics import TilewrightError
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
@@ -110,7 +110,9 @@ def judge(
     return _sentence(t, s, len(clean), bad)
 
 
-def _well_defined(original: SanitizedProgram, vectors: Sequence[Vector]) -> tuple[list[Vector], tuple[Complaint, ...]]:
+def _well_defined(
+    original: SanitizedProgram, vectors: Sequence[TestVector]
+) -> tuple[list[TestVector], tuple[Complaint, ...]]:
     """The vectors that the source gets through, and its complaints about the others.
 
     Where it divides by one of its integers, data without zeros take the vector's place.

@@ -8,7 +8,7 @@ from itertools import islice
 
 from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.memory import Memory
-from codegen.checking.vectors.survey import Vector
+from codegen.checking.vectors.survey import TestVector
 from codegen.scop.model import Scop
 from codegen.target.guards.alias import may_overlap
 from codegen.target.guards.pointers import pointer_of
@@ -19,7 +19,7 @@ MOST = 24  # runs of one region
 _GIVEN = ("pointer", "extern", "inner")  # buffers that a pointer leads to
 
 
-def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[TestVector]) -> tuple[TestVector, ...]:
     """Vectors like some of the given ones, in which two arrays share memory."""
     calm = [v for v in vectors if not v.doubtful and not v.special]
     bases = [max(fit, key=lambda v: v.work) for limit in WORK if (fit := [v for v in calm if 0 < v.work <= limit])]
@@ -35,7 +35,7 @@ def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[Vector]) 
     return tuple(islice(made, MOST))
 
 
-def overlap_text(h: Harness, v: Vector) -> str:
+def overlap_text(h: Harness, v: TestVector) -> str:
     """How two arrays lie, in words."""
     if v.overlap is None:
         return ""

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.checking.vectors.survey import Vector
+from codegen.checking.vectors.survey import TestVector
 from codegen.limits import Limits, finished, limited, what_passed
 from codegen.record import record
 from codegen.source.encoding import decode
@@ -38,7 +38,7 @@ class SanitizedProgram:
 class Complaint:
     """What a program said about one vector."""
 
-    vector: Vector
+    vector: TestVector
     message: str
 
     @property
@@ -51,19 +51,19 @@ class Complaint:
         return "division by zero" in self.message
 
 
-def subset(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+def subset(vectors: Sequence[TestVector]) -> tuple[TestVector, ...]:
     """Some of the vectors: those that are cheap enough, spread over all kinds."""
     cheap = [v for v in vectors if v.work <= WORK and not v.doubtful]
     chosen = [_spread([v for v in cheap if v.special == special], COUNT) for special in (False, True)]
     return (*chosen[0], *chosen[1])
 
 
-def _spread(vectors: Sequence[Vector], count: int) -> list[Vector]:
+def _spread(vectors: Sequence[TestVector], count: int) -> list[TestVector]:
     step = max(1.0, len(vectors) / count)
     return [vectors[int(k * step)] for k in range(min(count, len(vectors)))]
 
 
-def complaints(program: SanitizedProgram, vectors: Sequence[Vector], limit: int) -> tuple[Complaint, ...]:
+def complaints(program: SanitizedProgram, vectors: Sequence[TestVector], limit: int) -> tuple[Complaint, ...]:
     """Run a program over the vectors, on past those it fails at, until it has failed `limit` times."""
     todo = list(vectors)
     found: list[Complaint] = []
@@ -80,7 +80,7 @@ def complaints(program: SanitizedProgram, vectors: Sequence[Vector], limit: int)
     return tuple(found)
 
 
-def _line(k: int, place: int, v: Vector) -> str:
+def _line(k: int, place: int, v: TestVector) -> str:
     return " ".join(map(str, (k, place, v.seed, len(v.ins), *v.ins, len(v.sizes), *v.sizes))) + "\n"
 
 

@@ -20,7 +20,7 @@ from codegen.checking.harness.shared_object import Library, arena, open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.trials import BATCH, THREADS, WORK, Pair
-from codegen.checking.vectors.survey import Vector
+from codegen.checking.vectors.survey import TestVector
 from codegen.limits import LimitPassed
 from codegen.record import record
 from codegen.worker import Died, run_limited
@@ -34,17 +34,17 @@ _DECLARED = "void tw_watch(long, const char *const *, const long *, unsigned cha
 class IntroducedStore:
     """A store of the result that the original does not make."""
 
-    vector: Vector
+    vector: TestVector
     message: str
 
 
-def watched(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+def watched(vectors: Sequence[TestVector]) -> tuple[TestVector, ...]:
     """Those of the vectors that are run with all accesses watched, on several data."""
     chosen = subset([v for v in vectors if v.work <= INSTANCES])
     return tuple(replace(v, seed=v.seed + 2 * k) for v in chosen for k in range(SEEDS))
 
 
-def introduced_store(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> IntroducedStore | None:
+def introduced_store(h: Harness, pair: Pair, vectors: Sequence[TestVector]) -> IntroducedStore | None:
     """The first store that only the result makes. Vectors at which a watched program does not end well tell nothing:
     other runs have shown that the result does whatever the original does. Where one crashes, as sources do that read a
     pointer to a row and then nothing of the row, each vector gets a child of its own."""
@@ -57,7 +57,7 @@ def introduced_store(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Intro
         return next((found for found in alone if found is not None), None)
 
 
-def _first(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> IntroducedStore | None:
+def _first(h: Harness, pair: Pair, vectors: Sequence[TestVector]) -> IntroducedStore | None:
     original, result = (open_library(p, pair.numbers, _DECLARED) for p in (pair.original, pair.result))
     for library in (original, result):
         library.lib.tw_threads(THREADS)
@@ -74,7 +74,7 @@ def _first(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> IntroducedStore
     return None
 
 
-def _stored(h: Harness, original: Library, library: Library, v: Vector) -> list[bytes]:
+def _stored(h: Harness, original: Library, library: Library, v: TestVector) -> list[bytes]:
     """A byte for every byte of every buffer: 1 where it is stored while the case runs."""
     ffi, memory = library.ffi, arena(library.ffi, v.sizes)
     fill: Any = original.ffi.cast("void **", memory.args)
@@ -90,7 +90,7 @@ def _stored(h: Harness, original: Library, library: Library, v: Vector) -> list[
     return [bytes(ffi.buffer(x, size)) for x, size in zip(notes, v.sizes, strict=True)]
 
 
-def _element(h: Harness, k: int, have: BufferLayout, v: Vector, byte: int) -> str:
+def _element(h: Harness, k: int, have: BufferLayout, v: TestVector, byte: int) -> str:
     """The scalar that a byte of a buffer belongs to."""
     for leaf, (offset, size, count, _) in zip(h.leaves[k], have.leaves, strict=True):
         inside = byte % have.size - offset

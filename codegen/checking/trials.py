@@ -13,7 +13,7 @@ from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout, Layout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.show import element_text, value_text
-from codegen.checking.vectors.survey import Survey, Vector
+from codegen.checking.vectors.survey import Survey, TestVector
 from codegen.limits import MIB, LimitPassed, Limits
 from codegen.record import record
 from codegen.worker import Died, run_limited
@@ -51,8 +51,8 @@ class Trials:
     agreed: int
     skipped: int = 0
     failure: str = ""
-    vector: Vector | None = None
-    rest: tuple[Vector, ...] = ()
+    vector: TestVector | None = None
+    rest: tuple[TestVector, ...] = ()
     noisy: int = 0
 
     def after(self, earlier: Trials) -> Trials:
@@ -65,7 +65,7 @@ class Trials:
         )
 
 
-def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], folder: Path) -> Trials:
+def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[TestVector], folder: Path) -> Trials:
     """Run vector after vector until one differs."""
     marker = folder / "at"
     todo = tuple(vectors)
@@ -91,7 +91,7 @@ def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], fol
     return Trials(agreed, skipped, noisy=noisy)
 
 
-def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker: Path) -> tuple[int, str, int]:
+def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[TestVector], marker: Path) -> tuple[int, str, int]:
     """How many vectors agree, what is wrong with the next one, and how many agree up to noise only."""
     os.environ["OMP_WAIT_POLICY"] = "passive"
     original, result = open_library(pair.original, pair.numbers), open_library(pair.result, pair.numbers)
@@ -111,7 +111,7 @@ def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker:
             outside = got.damaged()
             if outside is not None and want.damaged() is None:
                 return k, f"the result writes outside `{h.memory.buffers[outside].base}`", noisy
-            case = Case(h, original, layout, s, v)
+            case = Trial(h, original, layout, s, v)
             message = compare(case, want, got)
             if message and s.reassociate:
                 nudged = _nudged(h, original, layout, v)
@@ -126,7 +126,7 @@ def _mark(marker: Path, vector: int, phase: int) -> None:
     marker.write_text(f"{vector} {phase}")
 
 
-def _filled(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
+def _filled(h: Harness, original: Library, layout: Layout, v: TestVector) -> Arena:
     """Fresh memory with the vector's data."""
     overlap = None if v.overlap is None else (*v.overlap[:2], v.overlap[2] * layout.buffers[v.overlap[0]].size)
     memory = arena(original.ffi, v.sizes, overlap)
@@ -134,7 +134,7 @@ def _filled(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
     return memory
 
 
-def _nudged(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
+def _nudged(h: Harness, original: Library, layout: Layout, v: TestVector) -> Arena:
     """What the original makes of data that differ in their last bits: where that changes much, rounding rules."""
     memory = _filled(h, original, layout, v)
     for k, have in enumerate(layout.buffers):
@@ -145,17 +145,17 @@ def _nudged(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
 
 
 @record
-class Case:
+class Trial:
     """A region at one vector of sizes: how it is called, and how its memory is laid out then."""
 
     harness: Harness
     library: Library
     layout: Layout
     survey: Survey
-    vector: Vector
+    vector: TestVector
 
 
-def compare(case: Case, a: Arena, b: Arena, near: Arena | None = None) -> str:
+def compare(case: Trial, a: Arena, b: Arena, near: Arena | None = None) -> str:
     """The first difference. Results as far apart as those of nearly the same data, in `near`, are alike."""
     h, library, layout, s, v = case.harness, case.library, case.layout, case.survey, case.vector
     for k, (buffer, have) in enumerate(zip(h.memory.buffers, layout.buffers, strict=True)):

@@ -12,8 +12,8 @@ from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
 from codegen.recognize.ownership.extract import BlockedNest, frame, nests
-from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
-from codegen.recognize.ownership.registers import Budget
+from codegen.recognize.ownership.model import Axis, NestFrame, Reference, Verdict
+from codegen.recognize.ownership.registers import RegisterBudget
 from codegen.recognize.ownership.search import distinct, search
 from codegen.recognize.privatize.lastprivate import SUFFIX
 from codegen.record import record
@@ -107,7 +107,7 @@ def _cells(v: Verdict) -> tuple[str, str]:
     return answer, f"{why} ({v.test})"
 
 
-def _free(p: Program, f: Frame, grids: list[tuple[Axis, ...]], parts: tuple[BlockClass, ...]) -> str:
+def _free(p: Program, f: NestFrame, grids: list[tuple[Axis, ...]], parts: tuple[BlockClass, ...]) -> str:
     out = []
     for g in grids:
         crossed = crossed_blocks(f, p.must, g)
@@ -120,11 +120,11 @@ def _free(p: Program, f: Frame, grids: list[tuple[Axis, ...]], parts: tuple[Bloc
 
 
 def _chosen(
-    p: Program, f: Frame, parts: tuple[BlockClass, ...], refs: list[Reference], machine: Machine
+    p: Program, f: NestFrame, parts: tuple[BlockClass, ...], refs: list[Reference], machine: Machine
 ) -> list[str]:
     """The best register tile for each class of blocks, within the machine's registers."""
     widest = max((p.scop.arrays[r.array].elem.bits // 8 for r in refs), default=8)
-    budget = Budget(machine.registers, machine.lanes(max(1, widest)))
+    budget = RegisterBudget(machine.registers, machine.lanes(max(1, widest)))
     out = []
     for c in parts:
         found = search(f, p.must, c, budget)

@@ -175,7 +175,7 @@ class Buffer:
 
 
 @record
-class Ahead:
+class TileOffset:
     """A parameter that generated code chooses: any value from 0 to below `size` will do. Tiles of a loop of `length`
     iterations (a C text) begin so many ahead of it, so that threads which take `size` in turn get equal parts."""
 
@@ -240,7 +240,7 @@ class Scop:
     outside: tuple[str, ...] = ()  # C variables of the function that the region mentions
     names: frozenset[str] = field(default_factory=frozenset)  # every identifier that must not be shadowed
     buffers: tuple[Buffer, ...] = ()
-    aheads: tuple[Ahead, ...] = ()
+    aheads: tuple[TileOffset, ...] = ()
     origins: Origins = Origins()
     computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order
     own: tuple[OwnVariable, ...] = ()  # variables that generated code declares

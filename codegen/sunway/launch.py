@@ -27,7 +27,7 @@ from codegen.sunway.stay_views import stay_declarations, stay_moves, stay_parame
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.stencil.views import stencil_views
-from codegen.sunway.survey import Survey, has_kernel, statements_of, width_of
+from codegen.sunway.survey import LaunchSurvey, has_kernel, statements_of, width_of
 from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import words_for
 from codegen.sunway.text.names import tuple_names
@@ -88,7 +88,7 @@ class Launch:
         self.scop = with_reductions(self.scop)
         self.words = words_for(self.scop)
         self._wide: dict[str, frozenset[str]] = {}
-        self.survey = Survey(self.scop, self.deps, self.group, self.grid, self.style, self.strict, self.staging)
+        self.survey = LaunchSurvey(self.scop, self.deps, self.group, self.grid, self.style, self.strict, self.staging)
 
     def entry(self, node: CNode, start: Point) -> tuple[KernelView, ...]:
         """The body of the function that every core runs."""

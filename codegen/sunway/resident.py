@@ -18,7 +18,7 @@ from codegen.ast.ctree import CExpr, For, Int, Name, expr_names, substitute
 from codegen.diagnostics import Unsupported
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.extract import affine, reference
-from codegen.recognize.ownership.model import Axis, Frame
+from codegen.recognize.ownership.model import Axis, NestFrame
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
@@ -105,7 +105,7 @@ def _one_tile_each(scop: Scop, array: str, sites: Sequence[KernelSite]) -> tuple
     stmts = [scop.statement(n) for n in dict.fromkeys(n for s in sites for n in s.statements)]
     refs = tuple(reference(scop, s, k) for s in stmts for k, a in enumerate(s.accesses) if a.array == array)
     names = {r.stmt for r in refs}
-    frame = Frame({s.name: s.domain.intersect_params(scop.context) for s in stmts if s.name in names}, refs, (), ())
+    frame = NestFrame({s.name: s.domain.intersect_params(scop.context) for s in stmts if s.name in names}, refs, (), ())
     axes = [_axis(scop, sites, k, names) for k in range(len(sites[0].bound))]
     if any(x is None for x in axes):
         return False, "its tiles are not told apart by loops"

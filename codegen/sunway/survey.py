@@ -72,7 +72,7 @@ class KernelSite:
 
 
 @dataclass
-class Survey:
+class LaunchSurvey:
     """Stages the kernels below a node of the C tree, in its order, and finds loops that are stencils."""
 
     scop: Scop

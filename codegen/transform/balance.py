@@ -15,7 +15,7 @@ from codegen.plan.model import Balance
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.distance import bounds
-from codegen.scop.model import Ahead, Param, Scop, Statement
+from codegen.scop.model import Param, Scop, Statement, TileOffset
 from codegen.scop.tree import Loop, loops, statements
 from codegen.scop.types import LONG
 from codegen.transform.block import fresh
@@ -39,7 +39,7 @@ def apply(p: Program, d: Balance) -> Program:
     low, high = ends
     name = fresh(p.scop, f"{step.name}_ahead")
     length = size_text(high.sub(low).add_constant_val(isl.Val(1)), p.scop.params)
-    scop = _with_param(p.scop, Ahead(name, length, d.size))
+    scop = _with_param(p.scop, TileOffset(name, length, d.size))
     begin = low.get_pieces()[0][1].align_params(scop.context.get_space())
     at = begin.find_dim_by_name(isl.dim_type.param, name)
     begin = begin.add_coefficient_val(isl.dim_type.param, at, isl.Val(-1))
@@ -67,7 +67,7 @@ def _ends(scop: Scop, lp: Loop, names: tuple[str, ...]) -> tuple[isl.PwAff, isl.
     return (low, high) if simple else None
 
 
-def _with_param(scop: Scop, ahead: Ahead) -> Scop:
+def _with_param(scop: Scop, ahead: TileOffset) -> Scop:
     """The region with one integer more, from 0 to below the size."""
     space = scop.context.get_space().add_dims(isl.dim_type.param, 1)
     at = space.dim(isl.dim_type.param) - 1

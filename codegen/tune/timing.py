@@ -25,7 +25,7 @@ class Timing:
 
 
 @record
-class Effort:
+class Runs:
     """At least so many runs and seconds, at most so many runs."""
 
     least: int = 3

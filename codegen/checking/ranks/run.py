@@ -14,7 +14,7 @@ from codegen.checking.harness.shared_object import open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.trials import TOLERANCE, Pair
-from codegen.checking.vectors.survey import Survey, Vector
+from codegen.checking.vectors.survey import Survey, TestVector
 from codegen.limits import PROGRAM, finished, limited
 from codegen.record import record
 from codegen.source.encoding import decode
@@ -27,7 +27,7 @@ SECONDS = 60  # for all vectors of a region; ranks that wait for each other come
 class RankFailure:
     """What is wrong at one vector."""
 
-    vector: Vector
+    vector: TestVector
     message: str
 
 
@@ -58,7 +58,7 @@ def on_ranks(
     return at, RankFailure(vectors[at], message)
 
 
-def _line(h: Harness, pair: Pair, s: Survey, k: int, v: Vector) -> str:
+def _line(h: Harness, pair: Pair, s: Survey, k: int, v: TestVector) -> str:
     """A vector, and what is compared of its memory."""
     layout = open_library(pair.original, pair.numbers).layout(h, v.ins)
     numbers: list[int] = [k, h.number, v.seed, len(v.ins), *v.ins, len(v.sizes), *v.sizes]
@@ -68,7 +68,7 @@ def _line(h: Harness, pair: Pair, s: Survey, k: int, v: Vector) -> str:
     return " ".join(map(str, numbers)) + "\n"
 
 
-def _message(h: Harness, pair: Pair, v: Vector, who: tuple[int, int], where: tuple[int, int, int]) -> str:
+def _message(h: Harness, pair: Pair, v: TestVector, who: tuple[int, int], where: tuple[int, int, int]) -> str:
     buffer, leaf, scalar = where
     have = open_library(pair.original, pair.numbers).layout(h, v.ins).buffers[buffer]
     numbers = have.leaves[leaf]

@@ -31,18 +31,18 @@ DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers 
 
 
 @record
-class Limits:
+class RunLimits:
     """What one run may take: statement instances, and bytes of memory."""
 
     work: int = WORK
     bytes: int = BYTES
 
 
-USUAL = Limits()
+USUAL = RunLimits()
 
 
 @record
-class Vector:
+class TestVector:
     """One run. `ints` are the integers, `ins` everything the case is told, `sizes` the bytes of the buffers.
 
     `doubtful`: the model does not describe the source at these sizes, so it may do anything; `special`: chosen to
@@ -68,13 +68,13 @@ class Survey:
     `statements` counts those of the printed code, `reached` those that run at one of the vectors.
     """
 
-    vectors: tuple[Vector, ...]
+    vectors: tuple[TestVector, ...]
     observed: frozenset[str]
     own: frozenset[str]
     reassociate: bool
     statements: int
     reached: int
-    overlapping: tuple[Vector, ...] = ()  # more to run, with arrays that share memory
+    overlapping: tuple[TestVector, ...] = ()  # more to run, with arrays that share memory
 
     def forgets(self, name: str, scalar: bool) -> bool:
         """Can nobody look at a variable any more? Scalars that the model does not have are iterators."""
@@ -107,7 +107,9 @@ def lookers(scop: Scop) -> tuple[frozenset[str], frozenset[str]]:
     return seen, frozenset(a.base for a in scop.arrays.values() if a.inside) - seen
 
 
-def vector_at(h: Harness, model: Modelled, library: Library, wanted: tuple[int, ...], limits: Limits) -> Vector | None:
+def vector_at(
+    h: Harness, model: Modelled, library: Library, wanted: tuple[int, ...], limits: RunLimits
+) -> TestVector | None:
     """The run with these integers; None when the source would leave its arrays, or it is beyond the limits."""
     ranges = ranges_of(model.program.scop)
     _require_known(h, ranges)
@@ -161,7 +163,7 @@ class _Chooser:
     library: Library
     kept: Mapping[str, int]  # parameters that are macros
 
-    def choose(self, tiles: Sequence[int]) -> Iterator[Vector]:
+    def choose(self, tiles: Sequence[int]) -> Iterator[TestVector]:
         """Vectors of all kinds; where small sizes are ruled out by assumption, they count from the smallest allowed."""
         start = least(self.ranges.scop.guard.valid, self.ranges.scop)
         origin = [start.get(i.text, max(start.values(), default=0)) for i in self.h.memory.ints]
@@ -181,7 +183,7 @@ class _Chooser:
                 left, spent, doubtful = left - 1, spent + vector.work, doubtful + vector.doubtful
                 yield vector
 
-    def exact(self, plan: str) -> Iterator[Vector]:
+    def exact(self, plan: str) -> Iterator[TestVector]:
         """Vectors at which a product has the sizes that the plan gives loops of its own."""
         for stmt, sizes in _exact_sizes(plan):
             domain = next((s.domain for s in self.ranges.scop.statements if s.name == stmt), None)
@@ -191,19 +193,20 @@ class _Chooser:
             for ints in itertools.product(sorted(set(sizes.values())), repeat=count):
                 box = fixed(domain, self.ranges.scop, self._values(ints))
                 here = extents(box)
-                vector = self.vector(ints, Limits(SPECIAL_WORK)) if {**here, **sizes} == here else None
+                vector = self.vector(ints, RunLimits(SPECIAL_WORK)) if {**here, **sizes} == here else None
                 if vector is not None and not vector.doubtful:
                     yield replace(vector, special=True)
 
-    def reaches(self, piece: isl.Set, v: Vector) -> bool:
+    def reaches(self, piece: isl.Set, v: TestVector) -> bool:
         return not v.doubtful and reached(piece, self.ranges.scop, self._values(v.ints))
 
-    def reaching(self, piece: isl.Set) -> Vector | None:
+    def reaching(self, piece: isl.Set) -> TestVector | None:
         """A vector at which a statement runs; array sizes that are no parameters are made large enough."""
         for values in small_values(piece, self.ranges.scop):
             large = max([*values.values(), 1])
             for other in (large, 2 * large + 1):
-                vector = self.vector(tuple(values.get(i.text, other) for i in self.h.memory.ints), Limits(SPECIAL_WORK))
+                ints = tuple(values.get(i.text, other) for i in self.h.memory.ints)
+                vector = self.vector(ints, RunLimits(SPECIAL_WORK))
                 if vector is not None and self.reaches(piece, vector):
                     return replace(vector, special=True)
         return None
@@ -223,7 +226,7 @@ class _Chooser:
     def _layout(self, ints: tuple[int, ...], slots: Sequence[int] = ()) -> Layout:
         return self.library.layout(self.h, [*ints, *(slots or [0] * (3 * len(self.h.memory.buffers)))])
 
-    def vector(self, wanted: tuple[int, ...], limits: Limits = USUAL) -> Vector | None:
+    def vector(self, wanted: tuple[int, ...], limits: RunLimits = USUAL) -> TestVector | None:
         """The run with these integers; None when it would be too large or the source would leave its arrays."""
         if any(v < 0 for v, i in zip(wanted, self.h.memory.ints, strict=True) if i.extent):
             return None
@@ -242,7 +245,7 @@ class _Chooser:
         full = self._layout(first.ints, slots)
         if full.bytes > limits.bytes:
             return None
-        return Vector(first.ints, (*first.ints, *slots), tuple(b.bytes for b in full.buffers), work, not allowed)
+        return TestVector(first.ints, (*first.ints, *slots), tuple(b.bytes for b in full.buffers), work, not allowed)
 
     def _inside(self, span: dict[tuple[str, Path], tuple[int, int]], layout: Layout) -> bool:
         for level, size in zip(self.h.memory.levels, layout.levels, strict=True):

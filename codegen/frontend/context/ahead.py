@@ -27,7 +27,7 @@ class Reading:
 
 
 @record
-class Ahead:
+class PointerTests:
     """Tests, each to be made when those before it hold, behind which all parameters may be read; and the texts of those
     that no such test is good for."""
 
@@ -41,12 +41,12 @@ def marked(params: Sequence[Param], readings: Sequence[Reading]) -> tuple[Param,
     return tuple(replace(p, asked="->" not in p.text or p.text in seen) for p in params)
 
 
-def read_ahead(scop: Scop, readings: Sequence[Reading], possible: isl.Set) -> Ahead:
+def read_ahead(scop: Scop, readings: Sequence[Reading], possible: isl.Set) -> PointerTests:
     """When the parameters of a region that are members behind pointers may be read ahead of it. `possible` is what
     is known of parameters without a test."""
     params = [p for p in scop.params if "->" in p.text and p.asked]
     if not params:
-        return Ahead()
+        return PointerTests()
     where = _followed(scop, readings, {lead for p in params for lead in leads(p.text)})
     unsure = {lead: w for lead, w in where.items() if not possible.is_subset(w)}
     mine = {lead: [p for p in params if lead in leads(p.text)] for lead in unsure}
@@ -64,7 +64,7 @@ def read_ahead(scop: Scop, readings: Sequence[Reading], possible: isl.Set) -> Ah
         tests += [] if isl.Set.universe(test.get_space()).is_subset(test) else [test]
         known = known.intersect(unsure[first])
         left.remove(first)
-    return Ahead(tuple(tests), late)
+    return PointerTests(tuple(tests), late)
 
 
 def _followed(scop: Scop, readings: Sequence[Reading], wanted: set[str]) -> dict[str, isl.Set]:

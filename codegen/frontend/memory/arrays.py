@@ -14,7 +14,7 @@ from codegen.frontend.context.frame import Assumption, Frame
 from codegen.frontend.context.raw import InsideVar, RawAccess, RawStatement, RawStep
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
 from codegen.frontend.expressions.polynomials import polynomial
-from codegen.frontend.memory.delinearize import Flat, Use, find_flat, place
+from codegen.frontend.memory.delinearize import Flat, SubscriptUse, find_flat, place
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.members import spelled
 from codegen.frontend.syntax.symbols import Variable, location
@@ -161,7 +161,7 @@ def _flat_advice(raw: RawAccess) -> str:
 def _flat_index(node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, raw: RawAccess) -> list[isl.PwAff]:
     poly = polynomial(node, frame, affiner)
     assert poly is not None
-    rows = place(Use(poly, frame), flat, affiner)
+    rows = place(SubscriptUse(poly, frame), flat, affiner)
     why = f"`{c_text(node)}` stays within its row"
     for row in rows:
         if row.low:
@@ -266,7 +266,7 @@ def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | 
         if poly is None:
             odd.append((access, here, step.node))
             continue
-        found.append(Use(poly, here))
+        found.append(SubscriptUse(poly, here))
     flat = find_flat(found, affiner) if found else None
     refusals = []
     for access, here, node in odd if flat is not None else ():  # these stand in the way, not the flat ones

@@ -76,7 +76,7 @@ class Index:
 
 
 @record
-class Use:
+class SubscriptUse:
     """A subscript and where it is evaluated."""
 
     poly: Poly
@@ -84,7 +84,7 @@ class Use:
 
 
 @record
-class Row:
+class RowIndex:
     """An index that `rows` were taken from, its extent where that is known, and whether it may be too low or too high.
 
     `never`: there is no size for which it is in its row.
@@ -102,7 +102,7 @@ class Row:
         return self.low + self.high + MOST_DOUBTS * self.never
 
 
-def find_flat(uses: Sequence[Use], affiner: Affiner) -> Flat | None:
+def find_flat(uses: Sequence[SubscriptUse], affiner: Affiner) -> Flat | None:
     """The layout that leaves the fewest row conditions to the run; None where subscripts need none or have none."""
     if all(is_affine(u.poly) for u in uses):
         return None
@@ -205,7 +205,7 @@ def _formula(outer: Params, inner: Params) -> str:
     return ""
 
 
-def _measured(flat: Flat, uses: Sequence[Use], affiner: Affiner) -> Flat:
+def _measured(flat: Flat, uses: Sequence[SubscriptUse], affiner: Affiner) -> Flat:
     """The layout with a parameter for each extent that is not affine. It is evaluated where the rows inside are."""
     extents = list(flat.extents)
     for d in range(1, len(extents)):
@@ -231,7 +231,7 @@ def _measured(flat: Flat, uses: Sequence[Use], affiner: Affiner) -> Flat:
     return Flat(flat.strides, tuple(extents))
 
 
-def _evaluated(outer: Params, inner: Params, uses: Sequence[Use], affiner: Affiner) -> str:
+def _evaluated(outer: Params, inner: Params, uses: Sequence[SubscriptUse], affiner: Affiner) -> str:
     """The parameter for a product that the source itself evaluates wherever the array is used; empty if there is none.
     Unsigned ones may have wrapped around."""
     quotient, rest = divide(outer, inner)
@@ -248,13 +248,13 @@ def _evaluated(outer: Params, inner: Params, uses: Sequence[Use], affiner: Affin
 # -- rows ----------------------------------------------------------------------------------------------
 
 
-def place(use: Use, flat: Flat, affiner: Affiner) -> tuple[Row, ...]:
+def place(use: SubscriptUse, flat: Flat, affiner: Affiner) -> tuple[RowIndex, ...]:
     """The indices of one access: rows are carried from the innermost dimension outwards, so that each index is in its
     row if that can be."""
     index = _split(use.poly, flat.strides)
     assert index is not None
     domain = use.frame.domain.intersect_params(affiner.ranges)
-    found: list[Row] = []
+    found: list[RowIndex] = []
     for d in reversed(range(len(index))):
         rows = found[-1].rows if found else 0
         mine, extent = Index(index[d].counts, plus(index[d].offset, times(ONE, rows))), flat.extents[d]
@@ -264,20 +264,20 @@ def place(use: Use, flat: Flat, affiner: Affiner) -> tuple[Row, ...]:
         else:
             value = _value(mine, use.frame, affiner)
             low = d > 0 and not domain.intersect(value.lt_set(use.frame.zero())).is_empty()
-            found.append(Row(value, low=low, high=d > 0))
+            found.append(RowIndex(value, low=low, high=d > 0))
     return tuple(reversed(found))
 
 
-def _in_row(index: Index, extent: Params, outer: int, domain: isl.Set, frame: Frame, affiner: Affiner) -> Row:
+def _in_row(index: Index, extent: Params, outer: int, domain: isl.Set, frame: Frame, affiner: Affiner) -> RowIndex:
     """An index with the rows taken from it that leave the fewest doubts; `outer` is how many there are by now."""
     zero, room = frame.zero(), _value(Index({}, extent), frame, affiner)
-    best: Row | None = None
+    best: RowIndex | None = None
     for rows in dict.fromkeys((*CARRIES, -outer)):
         value = _value(Index(index.counts, plus(index.offset, times(extent, -rows))), frame, affiner)
         low, high = domain.intersect(value.lt_set(zero)), domain.intersect(value.ge_set(room))
         found = not low.is_empty(), not high.is_empty()
         never = any(found) and bool(domain.params().subtract(low.union(high).params()).is_empty())
-        row = Row(value, room, rows, *found, never)
+        row = RowIndex(value, room, rows, *found, never)
         if best is None or row.doubts < best.doubts:
             best = row
         if not row.doubts:

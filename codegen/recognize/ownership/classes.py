@@ -8,7 +8,7 @@ from itertools import combinations, product
 import islpy as isl
 
 from codegen.recognize.ownership.exact import blocks
-from codegen.recognize.ownership.model import Frame, Reference
+from codegen.recognize.ownership.model import NestFrame, Reference
 from codegen.record import record
 
 Moving = Mapping[str, Sequence[int]]  # iterators of statements, by number
@@ -22,7 +22,7 @@ class BlockClass:
     blocks: isl.Set
 
 
-def classes(frame: Frame) -> tuple[BlockClass, ...]:
+def classes(frame: NestFrame) -> tuple[BlockClass, ...]:
     """All blocks, by which tile coordinates are equal: only those matter that meet in a subscript of some array."""
     every = blocks(frame)
     pairs = _meeting(frame)
@@ -43,7 +43,7 @@ def meet(refs: Sequence[Reference], one: Moving, other: Moving) -> bool:
     return bool(_moved(refs, one) & _moved(refs, other))
 
 
-def _meeting(frame: Frame) -> list[tuple[int, int]]:
+def _meeting(frame: NestFrame) -> list[tuple[int, int]]:
     """Pairs of tile coordinates of one size whose loops meet."""
     cut = {k: _moving(frame, c.of) for k, c in enumerate(frame.blocks) if c.size and c.of in _names(frame)}
     return [
@@ -53,11 +53,11 @@ def _meeting(frame: Frame) -> list[tuple[int, int]]:
     ]
 
 
-def _names(frame: Frame) -> list[str]:
+def _names(frame: NestFrame) -> list[str]:
     return [x.name for x in frame.inner]
 
 
-def _moving(frame: Frame, loop: str) -> Moving:
+def _moving(frame: NestFrame, loop: str) -> Moving:
     """The iterators that a loop steps through, by statement."""
     forms = frame.axis(loop).forms
     return {n: [k for k, x in enumerate(f.matrix[0]) if x] for n, f in forms.items() if f is not None}

@@ -8,11 +8,11 @@ from functools import reduce
 from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.exact import disjoint_images, shared_blocks
 from codegen.recognize.ownership.linear import crossing, equal_subscripts, linear, remark2, theorem1
-from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
+from codegen.recognize.ownership.model import Axis, NestFrame, Reference, Verdict
 
 
 def verdict(
-    frame: Frame, ref: Reference, threads: Sequence[Axis], parts: Sequence[BlockClass] | None = None
+    frame: NestFrame, ref: Reference, threads: Sequence[Axis], parts: Sequence[BlockClass] | None = None
 ) -> Verdict:
     """The answer for all blocks; `parts` are their classes, if the caller has them already."""
     open_: list[Reference] = []
@@ -35,7 +35,7 @@ def verdict(
     return Verdict("no", "exact", why)
 
 
-def cheap(frame: Frame, a: Reference, b: Reference, threads: Sequence[Axis]) -> str:
+def cheap(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> str:
     """The first test without threads in isl that shows the pair to be private, or "" when none does."""
     if a is b:
         return "theorem 1" if theorem1(a, threads) else ""
@@ -68,7 +68,7 @@ def _why_yes(test: str, threads: Sequence[Axis]) -> str:
     }[test]
 
 
-def _why_no(frame: Frame, ref: Reference, other: Reference, threads: Sequence[Axis]) -> str:
+def _why_no(frame: NestFrame, ref: Reference, other: Reference, threads: Sequence[Axis]) -> str:
     step = crossing(ref, threads)
     if step is not None:
         return f"iterations {step} apart use the same element from different threads"
@@ -77,7 +77,7 @@ def _why_no(frame: Frame, ref: Reference, other: Reference, threads: Sequence[Ax
     return f"another thread uses the element through {other.text} in {other.stmt}"
 
 
-def _simplified(frame: Frame, good: Sequence[BlockClass], parts: Sequence[BlockClass] | None) -> list[str]:
+def _simplified(frame: NestFrame, good: Sequence[BlockClass], parts: Sequence[BlockClass] | None) -> list[str]:
     """The classes' texts, shorter where a single comparison, or the only exception, says as much."""
     every = classes(frame) if parts is None else parts
     names = {c.text for c in good}

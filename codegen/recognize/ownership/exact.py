@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from codegen.recognize.ownership.model import Axis, Frame, Reference
+from codegen.recognize.ownership.model import Axis, NestFrame, Reference
 
 
-def blocks(frame: Frame) -> isl.Set:
+def blocks(frame: NestFrame) -> isl.Set:
     """The block indices that occur."""
     total: isl.Set | None = None
     for name in sorted(frame.domains):
@@ -20,7 +20,7 @@ def blocks(frame: Frame) -> isl.Set:
     return total
 
 
-def uses(frame: Frame, ref: Reference, threads: Sequence[Axis]) -> isl.Map:
+def uses(frame: NestFrame, ref: Reference, threads: Sequence[Axis]) -> isl.Map:
     """[block, element] to the threads that touch the element through this reference."""
     domain = frame.domains[ref.stmt]
     block = _coordinates(domain, [c.values for c in frame.blocks], ref.stmt)
@@ -29,35 +29,35 @@ def uses(frame: Frame, ref: Reference, threads: Sequence[Axis]) -> isl.Map:
     return block.flat_range_product(element).reverse().apply_range(thread)
 
 
-def shared(frame: Frame, a: Reference, b: Reference, threads: Sequence[Axis]) -> isl.Set:
+def shared(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> isl.Set:
     """[block, element]: what one thread touches through `a` and another through `b`."""
     both = uses(frame, a, threads).range_product(uses(frame, b, threads))
     return both.intersect_range(_different(both.range().get_space())).domain()
 
 
-def shared_blocks(frame: Frame, a: Reference, b: Reference, threads: Sequence[Axis]) -> isl.Set:
+def shared_blocks(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> isl.Set:
     """The blocks in which that happens."""
     found = shared(frame, a, b, threads)
     n = len(frame.blocks)
     return found.project_out(isl.dim_type.set, n, found.dim(isl.dim_type.set) - n)
 
 
-def private(frame: Frame, a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
+def private(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
     """In no block does another thread touch through `b` what one touches through `a`."""
     return bool(shared(frame, a, b, threads).is_empty())
 
 
-def disjoint_images(frame: Frame, a: Reference, b: Reference) -> bool:
+def disjoint_images(frame: NestFrame, a: Reference, b: Reference) -> bool:
     """Theorem 2 (i): in no block do the two references meet in an element."""
     return bool(common(frame, a, b).is_empty())
 
 
-def common(frame: Frame, a: Reference, b: Reference) -> isl.Set:
+def common(frame: NestFrame, a: Reference, b: Reference) -> isl.Set:
     """[block, element]: what both references touch."""
     return uses(frame, a, ()).domain().intersect(uses(frame, b, ()).domain())
 
 
-def crossed_blocks(frame: Frame, ties: isl.UnionMap, threads: Sequence[Axis]) -> isl.Set:
+def crossed_blocks(frame: NestFrame, ties: isl.UnionMap, threads: Sequence[Axis]) -> isl.Set:
     """The blocks inside which a dependence leads from one thread to another."""
     n = len(frame.blocks)
     total: isl.Set | None = None

@@ -10,7 +10,7 @@ from functools import lru_cache
 import islpy as isl
 
 from codegen.recognize.ownership.algebra import Matrix, Row
-from codegen.recognize.ownership.model import Axis, Coordinate, Form, Frame, Reference
+from codegen.recognize.ownership.model import Axis, Coordinate, Form, NestFrame, Reference
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import SHARED, THREADED, Band, Loop, Node, enclosing, has_band, statements, walk
@@ -46,13 +46,13 @@ def _first_inside(loops: Sequence[Loop], band: int) -> int:
     return threads[0] if threads else len(loops) - band
 
 
-def frame(scop: Scop, nest: BlockedNest) -> Frame:
+def frame(scop: Scop, nest: BlockedNest) -> NestFrame:
     """The nest as blocks, with every loop inside a block as a candidate for threads."""
     stmts = [scop.statement(n) for n in nest.names]
     domains = {s.name: s.domain.intersect_params(scop.context) for s in stmts}
     refs = tuple(reference(scop, s, k) for s in stmts for k in range(len(s.accesses)))
     blocks = tuple(Coordinate(lp.name, _own(lp.exprs, nest), lp.tile, lp.of) for lp in nest.around)
-    return Frame(domains, refs, blocks, tuple(axis(scop, lp.name, _own(lp.exprs, nest)) for lp in nest.inside))
+    return NestFrame(domains, refs, blocks, tuple(axis(scop, lp.name, _own(lp.exprs, nest)) for lp in nest.inside))
 
 
 def _own(exprs: Mapping[str, isl.PwAff], nest: BlockedNest) -> dict[str, isl.PwAff]:
@@ -108,7 +108,7 @@ def axis(scop: Scop, name: str, values: Mapping[str, isl.PwAff]) -> Axis:
     return Axis(name, 1, values, values, {n: affine(v, scop) for n, v in values.items()})
 
 
-def coarse(frame: Frame, name: str, size: int) -> Axis:
+def coarse(frame: NestFrame, name: str, size: int) -> Axis:
     """The same with `size` iterations to a thread, counted from the start of the block where the loop is tiled."""
     plain = frame.axis(name)
     base = next((c for c in reversed(frame.blocks) if c.of == name), None)

@@ -71,7 +71,7 @@ class Coordinate:
 
 
 @record
-class Frame:
+class NestFrame:
     """A nest seen as blocks: its statements' instances, the references, the loops around and inside a block."""
 
     domains: Mapping[str, isl.Set]

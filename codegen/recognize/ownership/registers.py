@@ -30,7 +30,7 @@ Element = tuple[str, tuple[tuple[Number, ...], ...], tuple[Number, ...]]  # arra
 
 
 @record
-class Budget:
+class RegisterBudget:
     """What whoever executes a tile may use: so many registers of `lanes` elements each, and no more vectors in flight,
     rows times vectors of each, than are wanted."""
 
@@ -51,7 +51,7 @@ class Side:
 
 
 @record
-class RegisterTile:
+class RegisterRows:
     """Rows and vectors of each; what is read per point, as against `alone`; the registers that it takes, and the arrays
     whose elements stay there while the loop inside runs."""
 
@@ -71,13 +71,13 @@ class RegisterTile:
         return f"{tile}{stays}; {reads}, in {self.registers} registers"
 
 
-def register_tile(stmts: Sequence[Statement], side: Side, budget: Budget) -> RegisterTile:
+def register_tile(stmts: Sequence[Statement], side: Side, budget: RegisterBudget) -> RegisterRows:
     """The best tile. Where nothing fits, a single vector."""
     rows = [n for n in (side.rows, 1) if n == 1 or (side.row and _lines(stmts, side, n) <= STREAMS)]
     return min((_widest(stmts, side, n, budget) for n in rows), key=lambda c: (c.reads, c.registers))
 
 
-def alone(stmts: Sequence[Statement], side: Side, budget: Budget) -> RegisterTile:
+def alone(stmts: Sequence[Statement], side: Side, budget: RegisterBudget) -> RegisterRows:
     """One row at a time, whatever rows would share."""
     return _widest(stmts, Side(side.lane, {}, 1, side.through), 1, budget)
 
@@ -87,7 +87,7 @@ def unit(stmts: Sequence[Statement], names: Mapping[str, str]) -> Direction:
     return {s.name: [int(it == names[s.name]) for it in s.iterators] for s in stmts if names.get(s.name)}
 
 
-def _widest(stmts: Sequence[Statement], side: Side, rows: int, budget: Budget) -> RegisterTile:
+def _widest(stmts: Sequence[Statement], side: Side, rows: int, budget: RegisterBudget) -> RegisterRows:
     """With as many vectors of each row as there are registers for what they touch."""
     vectors = max(1, budget.vectors // rows)
     while vectors > 1 and _held(stmts, side, rows, vectors, budget.lanes) > budget.registers:
@@ -96,7 +96,7 @@ def _widest(stmts: Sequence[Statement], side: Side, rows: int, budget: Budget) -
     reads, one = (len(_elements(moving, side, n, k, budget.lanes)) for n, k in ((rows, vectors), (1, 1)))
     kept = dict.fromkeys(a.array for s in stmts for a in s.accesses if _stays(side, s, a) and _moves(side.lane, s, a))
     held = _held(stmts, side, rows, vectors, budget.lanes)
-    return RegisterTile(rows, vectors, Fraction(reads, rows * vectors), one, held, tuple(kept))
+    return RegisterRows(rows, vectors, Fraction(reads, rows * vectors), one, held, tuple(kept))
 
 
 def _held(stmts: Sequence[Statement], side: Side, rows: int, vectors: int, lanes: int) -> int:

@@ -17,8 +17,8 @@ from codegen.recognize.ownership.classes import BlockClass
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
 from codegen.recognize.ownership.linear import linear
-from codegen.recognize.ownership.model import Axis, Frame, Reference
-from codegen.recognize.ownership.registers import Budget
+from codegen.recognize.ownership.model import Axis, NestFrame, Reference
+from codegen.recognize.ownership.registers import RegisterBudget
 from codegen.record import record
 
 MOST_AXES = 3
@@ -50,7 +50,7 @@ class ThreadLoopChoice:
         )
 
 
-def search(frame: Frame, ties: isl.UnionMap, part: BlockClass, budget: Budget) -> ThreadLoopChoice | None:
+def search(frame: NestFrame, ties: isl.UnionMap, part: BlockClass, budget: RegisterBudget) -> ThreadLoopChoice | None:
     """The best choice for a class of blocks: fewest memory accesses left, then more threads, then unit stride in the
     last thread loop. None where no loop may be a thread."""
     found = []
@@ -80,14 +80,14 @@ class ThreadLoop:
         return f"threads over {self.name} {' and '.join(said)}"
 
 
-def thread_loops(frame: Frame, lengths: Mapping[str, int | None], threads: int) -> list[ThreadLoop]:
+def thread_loops(frame: NestFrame, lengths: Mapping[str, int | None], threads: int) -> list[ThreadLoop]:
     """The loops inside a block, all of which may be shared out, best first: those whose lengths, where known, keep the
     threads busy; then those whose threads own most of what is used again; then those across the rows of arrays."""
     found = [_thread_loop(frame, x, lengths.get(x.name), threads) for x in frame.inner]
     return sorted(found, key=lambda c: (-min(c.busy, EVEN), -c.uses, c.along))
 
 
-def _thread_loop(frame: Frame, x: Axis, length: int | None, threads: int) -> ThreadLoop:
+def _thread_loop(frame: NestFrame, x: Axis, length: int | None, threads: int) -> ThreadLoop:
     owned = [r for r in distinct(frame.references) if all(linear(r, other, (x,)) for other in frame.others(r))]
     rest = [y for y in frame.inner if y is not x]
     uses = sum(_weight(frame, r) * sum(not _moves(frame, r, y) for y in rest) for r in owned)
@@ -96,7 +96,7 @@ def _thread_loop(frame: Frame, x: Axis, length: int | None, threads: int) -> Thr
     return ThreadLoop(x.name, tuple(dict.fromkeys(r.text for r in owned)), uses, busy, _fast(frame, (x,)) == x.name)
 
 
-def _legal(frame: Frame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple[Axis, ...]]:
+def _legal(frame: NestFrame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple[Axis, ...]]:
     """Sets of loops between whose iterations no dependence passes within a block of the class."""
     for m in range(1, MOST_AXES + 1):
         for axes in combinations(frame.inner, m):
@@ -105,7 +105,7 @@ def _legal(frame: Frame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple
 
 
 def _tiles(
-    frame: Frame, axes: Sequence[Axis], owned: Sequence[Reference], budget: Budget
+    frame: NestFrame, axes: Sequence[Axis], owned: Sequence[Reference], budget: RegisterBudget
 ) -> Iterator[ThreadLoopChoice]:
     """Every register tile within the budget."""
     apart = distinct(frame.references)
@@ -125,7 +125,7 @@ def _tiles(
             )
 
 
-def _merit(frame: Frame, c: ThreadLoopChoice) -> tuple[object, ...]:
+def _merit(frame: NestFrame, c: ThreadLoopChoice) -> tuple[object, ...]:
     unit = c.threads[-1] == _fast(frame, [frame.axis(n) for n in c.threads])
     return (c.loads, -len(c.threads), not unit, c.registers, c.tile)
 
@@ -143,16 +143,16 @@ def _same(a: Reference, b: Reference) -> bool:
     return a.array == b.array and a.stmt == b.stmt and bool(a.relation.is_equal(b.relation))
 
 
-def _weight(frame: Frame, r: Reference) -> int:
+def _weight(frame: NestFrame, r: Reference) -> int:
     """Loads and stores: an element that is read and written counts twice."""
     return len({x.write for x in frame.references if _same(x, r)})
 
 
-def _total(frame: Frame, apart: Sequence[Reference]) -> int:
+def _total(frame: NestFrame, apart: Sequence[Reference]) -> int:
     return sum(_weight(frame, r) for r in apart)
 
 
-def _moves(frame: Frame, r: Reference, axis: Axis) -> bool:
+def _moves(frame: NestFrame, r: Reference, axis: Axis) -> bool:
     row = axis.forms.get(r.stmt)
     if row is None or r.form is None:
         return True
@@ -160,7 +160,7 @@ def _moves(frame: Frame, r: Reference, axis: Axis) -> bool:
     return any(f[k] for f in r.form.matrix for k in moving)
 
 
-def _is_small(frame: Frame, r: Reference, axes: Sequence[Axis]) -> bool:
+def _is_small(frame: NestFrame, r: Reference, axes: Sequence[Axis]) -> bool:
     """Does a thread use a constant number of elements again and again? Then it has loops to run by itself, and none of
     them moves the reference."""
     names = {x.name for x in axes}
@@ -168,11 +168,13 @@ def _is_small(frame: Frame, r: Reference, axes: Sequence[Axis]) -> bool:
     return r.form is not None and bool(own) and not any(_moves(frame, r, x) for x in own)
 
 
-def _elements(frame: Frame, r: Reference, sizes: dict[str, int]) -> int:
+def _elements(frame: NestFrame, r: Reference, sizes: dict[str, int]) -> int:
     return prod(n for name, n in sizes.items() if _moves(frame, r, frame.axis(name)))
 
 
-def _registers(frame: Frame, r: Reference, sizes: dict[str, int], fast: str, budget: Budget, kept: bool) -> int:
+def _registers(
+    frame: NestFrame, r: Reference, sizes: dict[str, int], fast: str, budget: RegisterBudget, kept: bool
+) -> int:
     """Registers for what a thread keeps, or for one step's operands: vectors along the fast axis; of other operands
     one value is held in all lanes at a time."""
     along = bool(fast) and _moves(frame, r, frame.axis(fast))
@@ -182,7 +184,7 @@ def _registers(frame: Frame, r: Reference, sizes: dict[str, int], fast: str, bud
     return -(-total // budget.lanes) if along else total
 
 
-def _fast(frame: Frame, axes: Sequence[Axis]) -> str:
+def _fast(frame: NestFrame, axes: Sequence[Axis]) -> str:
     """The thread loop along which what is written moves by one element."""
     for x in reversed(axes):
         for r in frame.references:

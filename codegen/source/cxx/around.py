@@ -4,7 +4,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from codegen.record import record
-from codegen.source.cxx.declare import FUNDAMENTAL, Declarator, Is, declaration, type_id
+from codegen.source.cxx.declare import FUNDAMENTAL, CxxDeclarator, Is, declaration, type_id
 from codegen.source.cxx.names import Unit, parameters_at
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.scopes import Entity
@@ -16,10 +16,10 @@ _OPENS = frozenset({")", "else", "do", "try", ":"})
 
 
 @record
-class Local:
+class LocalName:
     """A name that the function declares. `kind` is variable or type; `place` is param or local."""
 
-    declarator: Declarator
+    declarator: CxxDeclarator
     type: tuple[Token, ...]
     qualifiers: frozenset[str] = frozenset()
     kind: str = "variable"
@@ -35,7 +35,7 @@ class Statement:
     """Tokens that the parser is not shown as they are, and the locals that they declare."""
 
     tokens: tuple[Token, ...]
-    declares: tuple[Local, ...] = ()
+    declares: tuple[LocalName, ...] = ()
 
 
 @record
@@ -54,16 +54,16 @@ class Function:
     entity: Entity
     name: Token
     qualified: tuple[str, ...]  # what stands before the name
-    parameters: tuple[Local, ...]
+    parameters: tuple[LocalName, ...]
     levels: tuple[Level, ...]
     after: tuple[Token, ...]
     types: frozenset[str]  # template parameters that are types or templates
-    constants: tuple[Local, ...]  # those that are values
+    constants: tuple[LocalName, ...]  # those that are values
     pragmas: tuple[Token, ...]  # right before the region
     usings: frozenset[str] = frozenset()  # names, and namespaces with `::` behind them, that the body makes visible
 
     @property
-    def locals(self) -> dict[str, Local]:
+    def locals(self) -> dict[str, LocalName]:
         found = {x.name: x for x in (*self.constants, *self.parameters)}
         for level in self.levels:
             found |= {x.name: x for s in (level.header, *level.statements) for x in s.declares}
@@ -90,17 +90,17 @@ def function_around(unit: Unit, e: Entity, span: tuple[int, int]) -> Function:
                     tuple(body.pragmas), frozenset(body.usings))
 
 
-def _parameter(found: Tokens) -> tuple[Local, ...]:
+def _parameter(found: Tokens) -> tuple[LocalName, ...]:
     """A parameter. Of one that cannot be read the name is known all the same."""
     made = declared(found, "param")
     last = [t for t in found if t.kind == "word"][-1:]
-    return made or tuple(Local(Declarator(t), (t,), place="param") for t in last if len(found) > 1)
+    return made or tuple(LocalName(CxxDeclarator(t), (t,), place="param") for t in last if len(found) > 1)
 
 
-def _template(head: Tokens) -> tuple[frozenset[str], tuple[Local, ...], int]:
+def _template(head: Tokens) -> tuple[frozenset[str], tuple[LocalName, ...], int]:
     """The parameters of templates, and where the function itself begins."""
     types: set[str] = set()
-    constants: list[Local] = []
+    constants: list[LocalName] = []
     k = 0
     while k + 1 < len(head) and head[k].text == "template" and head[k + 1].text == "<":
         end = angle_end(head, k + 1)
@@ -131,14 +131,14 @@ def _qualified(before: Tokens) -> tuple[str, ...]:
     return tuple(out)
 
 
-def declared(found: Tokens, place: str, is_variable: Is = lambda n: False) -> tuple[Local, ...]:
+def declared(found: Tokens, place: str, is_variable: Is = lambda n: False) -> tuple[LocalName, ...]:
     """The names that a statement or a parameter declares; none where it is no declaration."""
     made = declaration(found, is_variable, lambda n: True)  # in doubt: names are hidden rather than mixed up
     if made is None:
         return ()
     words = frozenset(t.text for t in made.qualifiers)
     kind = "type" if "typedef" in words else "variable"
-    return tuple(Local(d, made.type, words, kind, place) for d in made.declarators)
+    return tuple(LocalName(d, made.type, words, kind, place) for d in made.declarators)
 
 
 class _Body:
@@ -198,7 +198,7 @@ class _Body:
         return (now[0].text in _HEADED or now[-1].text == ":") and now[-1].text in _OPENS
 
     def _enter(self, header: Tokens) -> None:
-        declares: list[Local] = []
+        declares: list[LocalName] = []
         for k, t in enumerate(header):
             if t.text == "(" and k and header[k - 1].text in _HEADED | {"constexpr"}:
                 inside = header[k + 1 : group_end(header, k) - 1]
@@ -214,17 +214,17 @@ class _Body:
             if len(now) > 3 and now[2].text == "=":
                 qualifiers, kind, behind = type_id([t for t in now[3:] if t.text != ";"])
                 words = frozenset(t.text for t in qualifiers)
-                declares = [Local(Declarator(now[1], behind), kind, words, "type")]
+                declares = [LocalName(CxxDeclarator(now[1], behind), kind, words, "type")]
             elif path[:1] == ["namespace"]:
                 self.usings.add("::".join(path[1:]) + "::")
             elif path[:1] == ["std"]:
                 self.usings.add(path[-1])
             else:
-                declares = [Local(Declarator(t), (t,)) for t in now[-2:-1]]
+                declares = [LocalName(CxxDeclarator(t), (t,)) for t in now[-2:-1]]
         self._open[-1][2].append(Statement(tuple(now), tuple(declares)))
         self.pragmas = []
 
-    def _locals(self, now: Tokens) -> list[Local]:
+    def _locals(self, now: Tokens) -> list[LocalName]:
         at = next((k for k in range(len(now) - 1, -1, -1) if now[k].text == ":" and _labels(now[:k])), -1)
         now = now[at + 1 :]
         made = _of_class(now) or list(declared(now, "local", lambda n: n in self.names))
@@ -237,7 +237,7 @@ def _labels(now: Tokens) -> bool:
     return now[:1] != [] and (now[0].text in ("case", "default") or (len(now) == 1 and now[0].kind == "word"))
 
 
-def _of_class(now: Tokens) -> list[Local]:
+def _of_class(now: Tokens) -> list[LocalName]:
     """What a class or an enumeration within the function declares: names of types that are not looked at."""
     head = next((k for k, t in enumerate(now) if t.text in _TAGS), -1)
     brace = next((k for k, t in enumerate(now) if t.text == "{"), -1)
@@ -246,7 +246,7 @@ def _of_class(now: Tokens) -> list[Local]:
     end = group_end(now, brace)
     inside = now[brace:end] if now[head].text == "enum" else ()
     found = [*now[head + 1 : brace], *(t for s, t in pairwise(inside) if s.text in ("{", ",")), *now[end:]]
-    return [Local(Declarator(t), (now[head],)) for t in found if t.kind == "word"]
+    return [LocalName(CxxDeclarator(t), (now[head],)) for t in found if t.kind == "word"]
 
 
 def _inside(now: Tokens, group: Tokens, opening: Token) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from codegen.record import record
-from codegen.source.cxx.declare import FUNDAMENTAL, QUALIFIERS, Declaration, Declarator, declaration
+from codegen.source.cxx.declare import FUNDAMENTAL, QUALIFIERS, CxxDeclarator, Declaration, declaration
 from codegen.source.cxx.prefix import STD
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import Token, Tokens, angle_end, code, group_end, split_at
@@ -131,7 +131,7 @@ class Body:
             elif d.style in ("{", "("):
                 raise NotC(f"`{d.name.text}` has no value that C has a form for", d.name.begin, "write `= 0`")
 
-    def _reference(self, d: Declarator, const: bool) -> None:
+    def _reference(self, d: CxxDeclarator, const: bool) -> None:
         """A name for an element is a pointer to it; a constant one for a value is a variable."""
         signs = [t for t in d.before if t.text in ("&", "&&")]
         if len(signs) != 1 or d.behind or d.round or d.style != "=" or d.name.text in self.own:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.tokens import Tokens
 
 _LIMIT = 1 << 31
@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _SIGNS = frozenset("+-*()")
 
 
-def is_constant(kind: Tokens, d: Declarator, qualifiers: frozenset[str]) -> bool:
+def is_constant(kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str]) -> bool:
     """Is it declared as one, with a value?"""
     plain = not d.before and not d.behind and not d.round and d.style in ("=", "{", "(")
     return plain and [t.text for t in kind] == ["int"] and bool(qualifiers & {"const", "constexpr"})

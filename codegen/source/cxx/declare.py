@@ -23,7 +23,7 @@ _BEHIND = frozenset({";", ",", "=", "{", "(", "[", ":"})
 
 
 @record
-class Declarator:
+class CxxDeclarator:
     """One name of a declaration. `before` are pointers and references, `behind` sizes or parameters; `round` is what
     stands in parentheses before the name, as in `(*p)[N]`. `style` is how the value is given: "=", "{" or "("."""
 
@@ -50,7 +50,7 @@ class Declaration:
 
     qualifiers: tuple[Token, ...]
     type: tuple[Token, ...]
-    declarators: tuple[Declarator, ...]
+    declarators: tuple[CxxDeclarator, ...]
 
     def has(self, *words: str) -> bool:
         return any(t.text in words for t in self.qualifiers)
@@ -70,9 +70,9 @@ def declaration(found: Tokens, is_variable: Is, is_type: Is) -> Declaration | No
         return None
     if kind[0].text == "auto" and any(t.text == "[" for t in found[k : k + 2]):  # auto [x, y] = ...
         inside = [t for t in found[k : group_end(found, k + (found[k].text != "["))] if t.kind == "word"]
-        return Declaration(tuple(qualifiers), tuple(kind), tuple(Declarator(t) for t in inside))
+        return Declaration(tuple(qualifiers), tuple(kind), tuple(CxxDeclarator(t) for t in inside))
     sure = kind[0].text in FUNDAMENTAL | _STRANGE | _TAGS or is_type(kind[-1].text) or len(kind) > 1
-    out: list[Declarator] = []
+    out: list[CxxDeclarator] = []
     for part in split_at([t for t in found[k:] if t.text != ";"], ","):
         made = _declarator(part, sure, all(t.text in FUNDAMENTAL for t in kind))
         if made is None:
@@ -152,7 +152,7 @@ def without_attributes(found: Tokens) -> list[Token]:
     return out
 
 
-def _declarator(found: Tokens, sure: bool, basic: bool) -> Declarator | None:
+def _declarator(found: Tokens, sure: bool, basic: bool) -> CxxDeclarator | None:
     k = 0
     while k < len(found) and found[k].text in _POINTERS:
         k += 1
@@ -173,7 +173,7 @@ def _declarator(found: Tokens, sure: bool, basic: bool) -> Declarator | None:
 
 def _behind(
     found: Tokens, k: int, name: Token, before: tuple[Token, ...], round_: tuple[Token, ...]
-) -> Declarator | None:
+) -> CxxDeclarator | None:
     start = k
     if k < len(found) and found[k].text not in _BEHIND:
         return None
@@ -182,11 +182,11 @@ def _behind(
     behind = tuple(found[start:k])
     rest = found[k:]
     if not rest:
-        return Declarator(name, before, round_, behind)
+        return CxxDeclarator(name, before, round_, behind)
     if rest[0].text == "(" and not behind:
-        return Declarator(name, before, round_, tuple(rest), tuple(rest[1:-1]), "(")
+        return CxxDeclarator(name, before, round_, tuple(rest), tuple(rest[1:-1]), "(")
     if rest[0].text == "{":
-        return Declarator(name, before, round_, behind, tuple(rest[1:-1]), "{")
+        return CxxDeclarator(name, before, round_, behind, tuple(rest[1:-1]), "{")
     if rest[0].text in ("=", ":"):
-        return Declarator(name, before, round_, behind, tuple(rest[1:]), rest[0].text)
+        return CxxDeclarator(name, before, round_, behind, tuple(rest[1:]), rest[0].text)
     return None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from codegen.source.cxx.around import declared
 from codegen.source.cxx.body import Body, edited
-from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.names import Named, parameters_at
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import Token, code, group_end, split_at, tokens
@@ -67,7 +67,7 @@ class Definitions:
         given = [declared(p, "param") for p in split_at(head[at + 1 : group_end(head, at) - 1], ",") if p]
         shown = []
         for p in (x[0] for x in given if x):
-            d = Declarator(p.declarator.name, p.declarator.before, p.declarator.round, p.declarator.behind)
+            d = CxxDeclarator(p.declarator.name, p.declarator.before, p.declarator.round, p.declarator.behind)
             kind_text = self.types.text(p.type, e.scope)
             shown.append(f"{prefix(p.qualifiers)}{kind_text} {self.types.declarator(d, e.scope, True)}")
         own = frozenset(x[0].name for x in given if x)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.source.cxx.declare import Declarator, declaration
+from codegen.source.cxx.declare import CxxDeclarator, declaration
 from codegen.source.cxx.names import Unit
 from codegen.source.cxx.scopes import Entity, without_template
 from codegen.source.cxx.tokens import Token, code, group_end, tokens, words
@@ -14,7 +14,7 @@ class Member:
     """Data of an object, or of the class itself if it is `static`."""
 
     type: tuple[Token, ...]
-    declarator: Declarator
+    declarator: CxxDeclarator
     qualifiers: frozenset[str]
 
 

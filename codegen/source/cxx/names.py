@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from codegen.record import record
-from codegen.source.cxx.declare import Declarator, declaration, type_id
+from codegen.source.cxx.declare import CxxDeclarator, declaration, type_id
 from codegen.source.cxx.scopes import Entity, entities, without_template
 from codegen.source.cxx.tokens import Token, Tokens, code, group_end, plain_strings, tokens
 from codegen.source.layout.linemap import LineMap
@@ -27,7 +27,7 @@ class Named:
     kind: str
     entity: Entity
     type: tuple[Token, ...] = ()
-    declarator: Declarator | None = None
+    declarator: CxxDeclarator | None = None
     qualifiers: frozenset[str] = frozenset()
 
 
@@ -162,7 +162,7 @@ def _tagged(text: str, e: Entity, head: Tokens) -> Iterator[Named]:
     words = frozenset(t.text for t in head)
     for k, t in enumerate(found[end:], end):
         if t.kind == "word" and found[k + 1 : k + 2] and found[k + 1].text in (";", ",", "[", "="):
-            yield Named(t.text, (kind if "typedef" in words else "variable"), e, tuple(head), Declarator(t))
+            yield Named(t.text, (kind if "typedef" in words else "variable"), e, tuple(head), CxxDeclarator(t))
 
 
 def _using(e: Entity, found: Tokens) -> Iterator[Named]:
@@ -174,7 +174,7 @@ def _using(e: Entity, found: Tokens) -> Iterator[Named]:
     elif len(rest) > 2 and rest[1].text == "=":
         qualifiers, kind, behind = type_id(rest[2:])
         words, what = frozenset(t.text for t in qualifiers), "template" if e.template else "type"
-        yield Named(rest[0].text, what, e, kind, Declarator(rest[0], behind), words)
+        yield Named(rest[0].text, what, e, kind, CxxDeclarator(rest[0], behind), words)
     elif rest[-1].kind == "word":
         yield Named(rest[-1].text, "using", e, tuple(rest))
 

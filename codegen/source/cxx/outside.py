@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codegen.source.cxx.around import Statement
 from codegen.source.cxx.body import Body, Edit, edited
-from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import Token, Tokens, angle_end, group_end
 from codegen.source.cxx.writer import Writer
@@ -53,7 +53,7 @@ class Outside:
             todo = [n for n in self.kept if n not in found]
         return {n: self._unknown(n) if text is None else text for n, text in found.items()}
 
-    def _value(self, d: Declarator) -> str | None:
+    def _value(self, d: CxxDeclarator) -> str | None:
         """None where C has no form for it."""
         value = d.value
         if not d.style or d.behind:

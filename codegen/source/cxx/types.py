@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from codegen.record import record
-from codegen.source.cxx.declare import FUNDAMENTAL, Declarator, declaration
+from codegen.source.cxx.declare import FUNDAMENTAL, CxxDeclarator, declaration
 from codegen.source.cxx.names import Named, Unit
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import Token, Tokens, code, group_end, joined, tokens
@@ -31,7 +31,7 @@ class Types:
     `local` are types that the function itself declares, `unknown` those that only an instance of it knows.
     """
 
-    def __init__(self, unit: Unit, before: int, local: dict[str, tuple[tuple[Token, ...], Declarator]],
+    def __init__(self, unit: Unit, before: int, local: dict[str, tuple[tuple[Token, ...], CxxDeclarator]],
                  unknown: frozenset[str], value: Callable[[Tokens, tuple[str, ...]], None]) -> None:  # fmt: skip
         self.unit = unit
         self.before = before
@@ -60,7 +60,7 @@ class Types:
         found = self.unit.find(name, scope, self.before)
         return bool(found) and all(n.kind in ("type", "class", "enum") for n in found)
 
-    def declarator(self, d: Declarator, scope: tuple[str, ...], parameter: bool = False) -> str:
+    def declarator(self, d: CxxDeclarator, scope: tuple[str, ...], parameter: bool = False) -> str:
         """C text of a name with pointers and sizes. A reference to an array is a parameter like a pointer to it."""
         references = [t for t in (*d.before, *d.round) if t.text in ("&", "&&")]
         to_array = parameter and bool(d.round) and bool(d.behind) and len(references) == 1
@@ -125,10 +125,10 @@ class Types:
             self._add(n, f"typedef {kind} {self._abstract(n.declarator, n.name, scope)};")
         return n.name
 
-    def _abstract(self, d: Declarator, name: str, scope: tuple[str, ...]) -> str:
+    def _abstract(self, d: CxxDeclarator, name: str, scope: tuple[str, ...]) -> str:
         """The declarator of a typedef; of `using T = double *;` all is before the name."""
         split = next((k for k, t in enumerate(d.before) if t.text == "["), len(d.before))
-        return self.declarator(Declarator(d.name, d.before[:split], d.round, d.before[split:] or d.behind), scope)
+        return self.declarator(CxxDeclarator(d.name, d.before[:split], d.round, d.before[split:] or d.behind), scope)
 
     def _struct(self, n: Named, at: Token) -> str:
         e, text = n.entity, self.unit.text

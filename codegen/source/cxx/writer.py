@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from codegen.source.cxx.around import Function, Local
+from codegen.source.cxx.around import Function, LocalName
 from codegen.source.cxx.body import Names
 from codegen.source.cxx.constants import evaluated, is_constant
-from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.functions import ALONE, Definitions
 from codegen.source.cxx.members import Members, members_of
 from codegen.source.cxx.names import Named, Unit
@@ -127,7 +127,7 @@ class Writer:
             if t.kind == "word":
                 self.use(t)
 
-    def _local(self, local: Local, t: Token) -> None:
+    def _local(self, local: LocalName, t: Token) -> None:
         if local.kind == "type" or "extern" in local.qualifiers:
             raise NotC(f"`{t.text}` is {'a type' if local.kind == 'type' else 'declared extern'}", t.begin)
         value = self._number(local.type, local.declarator, local.qualifiers) if local.place != "param" else None
@@ -137,14 +137,14 @@ class Writer:
             return
         self.kept[t.text] = self._object(local.type, local.declarator, local.qualifiers, t, local.place == "param")
 
-    def _object(self, kind: Tokens, d: Declarator, qualifiers: frozenset[str], t: Token, param: bool = False) -> str:
+    def _object(self, kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str], t: Token, param: bool = False) -> str:
         """The declaration of a variable, without a value."""
         if t.text in self._busy:
             raise NotC(f"`{t.text}` is declared by itself", t.begin)
         self._busy.append(t.text)
         try:
             text = self.types.text(kind, self.scope)
-            shown = Declarator(d.name, d.before, d.round, d.behind)
+            shown = CxxDeclarator(d.name, d.before, d.round, d.behind)
             return f"{prefix(qualifiers)}{text} {self.types.declarator(shown, self.scope, param)}"
         except NotC as error:
             why = error.message if error.message.startswith(f"`{t.text}`") else f"`{t.text}`: {error.message}"
@@ -152,10 +152,10 @@ class Writer:
         finally:
             self._busy.pop()
 
-    def _reference(self, local: Local, t: Token, changed: bool) -> None:
+    def _reference(self, local: LocalName, t: Token, changed: bool) -> None:
         """A value behind a reference is memory that pointers may lead to, as a variable of the file is."""
         d = local.declarator
-        plain = Declarator(d.name, tuple(x for x in d.before if x.text not in ("&", "&&")), d.round, d.behind)
+        plain = CxxDeclarator(d.name, tuple(x for x in d.before if x.text not in ("&", "&&")), d.round, d.behind)
         if changed or local.place != "param" or d.round or d.behind:
             raise NotC(f"`{t.text}` is a reference", t.begin, _VALUE)
         self._references.setdefault(t.text, t)
@@ -180,7 +180,7 @@ class Writer:
             raise NotC(f"`{t.text}` is a member of `{members.owner}`", t.begin, _VALUE)
         self._as_file(t, found.type, found.declarator, found.qualifiers)
 
-    def _as_file(self, t: Token, kind: Tokens, d: Declarator, qualifiers: frozenset[str]) -> None:
+    def _as_file(self, t: Token, kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str]) -> None:
         if t.text in self.objects:
             return
         if self._globals.setdefault(t.text, d.name.begin) != d.name.begin:
@@ -197,7 +197,7 @@ class Writer:
             return m is None
         return t.text not in m.words
 
-    def _number(self, kind: Tokens, d: Declarator, qualifiers: frozenset[str], depth: int = 8) -> int | None:
+    def _number(self, kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str], depth: int = 8) -> int | None:
         """The value of a constant of type int, which is a value in C++ wherever C wants one."""
         if not is_constant(kind, d, qualifiers) or not depth:
             return None
@@ -241,7 +241,7 @@ class Writer:
         scope = n.entity.scope
         try:
             kind = self.types.text(n.type, scope)
-            text = self.types.declarator(Declarator(d.name, d.before, d.round, d.behind), scope)
+            text = self.types.declarator(CxxDeclarator(d.name, d.before, d.round, d.behind), scope)
         except NotC as error:
             raise NotC(f"`{t.text}`: {error.message}", t.begin, error.hint) from None
         self.piece(n, f"{prefix(n.qualifiers)}{kind} {text}{self._constant(n)};")

@@ -20,14 +20,14 @@ Key = tuple[str, Moves]
 
 
 @record
-class Use:
+class Traffic:
     """How a group went through an array."""
 
     around: tuple[Loop, ...]
     moves: Moves
 
 
-Seen = dict[str, Use]  # by array, the last use
+Seen = dict[str, Traffic]  # by array, the last use
 
 
 def keys(c: GroupInRegion, depth: int) -> dict[Key, bool]:
@@ -66,7 +66,7 @@ def fetched(c: GroupInRegion, found: dict[Key, bool], seen: Seen) -> float:
         rate = _rate(c, key, len(found), seen)
         if rate:
             total += step * (2 if write else 1) / rate
-        new[array] = Use(c.group.around, moves)
+        new[array] = Traffic(c.group.around, moves)
     seen.update(new)
     return total
 

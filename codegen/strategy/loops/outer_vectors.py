@@ -20,7 +20,7 @@ from codegen.plan.model import Directive, LoopRef, Tile, Vector
 from codegen.recognize import lanes
 from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.access.strides import move, step_of
-from codegen.recognize.ownership.registers import Budget, Direction, RegisterTile, Side, register_tile
+from codegen.recognize.ownership.registers import Direction, RegisterBudget, RegisterRows, Side, register_tile
 from codegen.record import record
 from codegen.scop.expr import Binary, walk
 from codegen.scop.model import Statement
@@ -38,7 +38,7 @@ class Through:
 
     steps: tuple[Directive, ...]
     vector: Vector
-    tile: RegisterTile
+    tile: RegisterRows
 
 
 def around_recurrence(p: Program, band: Band, machine: Machine) -> Through | None:
@@ -56,7 +56,7 @@ def around_recurrence(p: Program, band: Band, machine: Machine) -> Through | Non
         return None
     wanted = min(MOST, int(machine.fma_latency * machine.fma_throughput))
     side = Side(_along(p, stmts, -1), {}, 1, _along(p, stmts, -2))
-    tile = register_tile(stmts, side, Budget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
+    tile = register_tile(stmts, side, RegisterBudget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
     outer, inner = LoopRef(lane.name, names[0]), LoopRef(row.name, names[0])
     vector = Vector(outer, machine.vector_bits // 8, tile.vectors)
     return Through((Tile(((outer, STRIP), (inner, 0))), vector), vector, tile)
@@ -79,7 +79,7 @@ def around_taps(p: Program, band: Band, machine: Machine) -> Through | None:
         return None
     wanted = min(MOST, int(machine.fma_latency * machine.fma_throughput))
     side = Side(_along(p, [s], -1 - rows), {}, 1, _along(p, [s], -1))
-    tile = register_tile([s], side, Budget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
+    tile = register_tile([s], side, RegisterBudget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
     vector = Vector(LoopRef(lane.name, names[0]), machine.vector_bits // 8, tile.vectors)
     return Through((vector,), vector, tile)
 

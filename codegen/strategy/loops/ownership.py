@@ -12,7 +12,7 @@ from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
 from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.recognize.ownership.linear import linear
-from codegen.recognize.ownership.model import Axis, Frame, Reference
+from codegen.recognize.ownership.model import Axis, NestFrame, Reference
 from codegen.scop.product import Blocking
 from codegen.scop.tree import THREADED, Band, Loop, Place, enclosing, loops, statements, walk
 from codegen.transform.program import Program
@@ -76,5 +76,5 @@ def _counted(p: Program, place: Place) -> Loop | None:
     return Loop(place.loop.of, exprs)
 
 
-def _owned(f: Frame, ref: Reference, threads: Sequence[Axis]) -> bool:
+def _owned(f: NestFrame, ref: Reference, threads: Sequence[Axis]) -> bool:
     return all(linear(ref, other, threads) for other in f.others(ref))

@@ -20,7 +20,7 @@ from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.sharing import bound_axes, owned
-from codegen.sunway.vector.nests import Blocked, motion, plan_nest
+from codegen.sunway.vector.nests import RegisterBlock, motion, plan_nest
 
 
 @record
@@ -33,7 +33,7 @@ class Mesh:
     target: Buffer
     left: Buffer
     right: Buffer
-    plan: Blocked
+    plan: RegisterBlock
     scalar: Expr  # what is handed along rows: left operand, already scaled
     before: tuple[CNode, ...]  # what else happens to a tile of the target: first, and at last
     after: tuple[CNode, ...]
@@ -73,7 +73,7 @@ def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
 
 
 def _match(
-    scop: Scop, nest: tuple[For, For, For], target: Buffer, inner: Stage, plan: Blocked, parts: tuple[CNode, ...]
+    scop: Scop, nest: tuple[For, For, For], target: Buffer, inner: Stage, plan: RegisterBlock, parts: tuple[CNode, ...]
 ) -> Mesh | None:
     rows, columns, depth = nest
     s = scop.statement(plan.nest.instance.stmt)

@@ -39,7 +39,7 @@ class Sizes(Protocol):
 
 
 @dataclass
-class Author:
+class CoresAuthor:
     """Tries directives one by one and keeps those that are legal."""
 
     p: Program
@@ -271,7 +271,7 @@ def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes, apa
     """A plan for a region given in source order. Without `apart` the parts of a tile share their loops, and so do the
     lives of variables."""
     tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
-    author = Author(source.with_tree(tree), grid, group, sizes, [Schedule(tree)], apart=apart)
+    author = CoresAuthor(source.with_tree(tree), grid, group, sizes, [Schedule(tree)], apart=apart)
     author.kernels()
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 

@@ -21,7 +21,7 @@ _PARAM, _SET, _IN, _OUT = isl.dim_type.param, isl.dim_type.set, isl.dim_type.in_
 
 
 @record
-class Use:
+class BoxUse:
     """One access of one statement in the tree, and the elements it touches in an iteration of the loops around."""
 
     run: StatementRun
@@ -38,14 +38,14 @@ class Use:
         return id(self.run.instance), self.number
 
 
-def uses_below(scop: Scop, runs: Sequence[StatementRun], at: Point) -> list[Use]:
+def uses_below(scop: Scop, runs: Sequence[StatementRun], at: Point) -> list[BoxUse]:
     """All accesses to memory outside the region's own variables."""
     out = []
     for r in runs:
         s = scop.statement(r.instance.stmt)
         for k, a in enumerate(s.accesses):
             if not scop.arrays[a.array].inside:
-                out.append(Use(r, k, a, elements(r, k, a, len(at.vars))))
+                out.append(BoxUse(r, k, a, elements(r, k, a, len(at.vars))))
     return out
 
 
@@ -87,7 +87,7 @@ def level_domain(at: Point) -> isl.Set:
 
 
 @record
-class Limits:
+class Bounds:
     """A side of a box by the constraints of its hull: the greatest of some values, and the least of others."""
 
     lows: tuple[isl.PwAff, ...]
@@ -104,7 +104,7 @@ class Box:
     lens: tuple[isl.PwAff, ...]
     most: tuple[int, ...]
     elements: isl.Set
-    limits: tuple[Limits, ...] = ()
+    limits: tuple[Bounds, ...] = ()
 
     def texts(self, context: isl.Set) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
         """First coordinates and lengths as C expressions, where `context` holds."""
@@ -161,7 +161,7 @@ def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:
     return Box((), (), tuple(most), whole, tuple(limits))
 
 
-def _limits(hull: isl.BasicSet) -> Limits | None:
+def _limits(hull: isl.BasicSet) -> Bounds | None:
     """The bounds of a line of points, if each is an expression without quotients."""
     lows, highs = [], []
     for c in hull.get_constraints():
@@ -175,7 +175,7 @@ def _limits(hull: isl.BasicSet) -> Limits | None:
             lows.append(bound)
         if c.is_equality() or not factor.is_pos():
             highs.append(bound)
-    return Limits(tuple(lows), tuple(highs)) if lows and highs else None
+    return Bounds(tuple(lows), tuple(highs)) if lows and highs else None
 
 
 def _greatest(value: isl.PwAff) -> int | None:
@@ -200,7 +200,8 @@ def prefix_map(scop: Scop, runs: Sequence[StatementRun], depth: int) -> isl.Unio
     return total
 
 
-def unfed(scop: Scop, flow: isl.UnionMap, reads: Sequence[Use], writes: Sequence[Use], runs: Sequence[StatementRun],
+def unfed(scop: Scop, flow: isl.UnionMap, reads: Sequence[BoxUse], writes: Sequence[BoxUse],
+          runs: Sequence[StatementRun],
           depth: int) -> bool:
     """Does any of the reads take a value that was not written in the same iteration of the loops around?"""
     given = _given(scop, flow, writes, runs, depth)
@@ -208,14 +209,14 @@ def unfed(scop: Scop, flow: isl.UnionMap, reads: Sequence[Use], writes: Sequence
 
 
 def fed(
-    scop: Scop, flow: isl.UnionMap, read: Use, writes: Sequence[Use], runs: Sequence[StatementRun], depth: int
+    scop: Scop, flow: isl.UnionMap, read: BoxUse, writes: Sequence[BoxUse], runs: Sequence[StatementRun], depth: int
 ) -> bool:
     """Does the read take any value that was written in the same iteration of the loops around?"""
     return not _read(scop, read).is_disjoint(_given(scop, flow, writes, runs, depth))
 
 
 def _given(
-    scop: Scop, flow: isl.UnionMap, writes: Sequence[Use], runs: Sequence[StatementRun], depth: int
+    scop: Scop, flow: isl.UnionMap, writes: Sequence[BoxUse], runs: Sequence[StatementRun], depth: int
 ) -> isl.UnionMap:
     """Instances to the elements whose values they get from these writes, within an iteration."""
     prefix = prefix_map(scop, runs, depth)
@@ -226,7 +227,7 @@ def _given(
     return inside.reverse().apply_range(written)
 
 
-def _read(scop: Scop, r: Use) -> isl.UnionMap:
+def _read(scop: Scop, r: BoxUse) -> isl.UnionMap:
     return isl.UnionMap.from_map(r.access.relation.intersect_domain(_instances(scop, r.run)))
 
 

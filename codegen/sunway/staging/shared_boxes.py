@@ -8,14 +8,14 @@ from math import prod
 import islpy as isl
 
 from codegen.scop.model import Array, Scop
-from codegen.sunway.staging.footprint import Box, Use, box_of, elements, fed
+from codegen.sunway.staging.footprint import Box, BoxUse, box_of, elements, fed
 from codegen.verify.readback import StatementRun
 
 # Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
 SHARE = 1.1
 
 
-def unfit(array: Array, uses: Sequence[Use]) -> str:
+def unfit(array: Array, uses: Sequence[BoxUse]) -> str:
     """Why an array cannot be moved by DMA; empty if it can."""
     if array.rank == 0:
         return "it is a single value"
@@ -30,14 +30,14 @@ def unfit(array: Array, uses: Sequence[Use]) -> str:
 
 
 def gathered(
-    scop: Scop, flow: isl.UnionMap, uses: list[Use], runs: Sequence[StatementRun], depth: int, context: isl.Set
-) -> list[list[Use]]:
+    scop: Scop, flow: isl.UnionMap, uses: list[BoxUse], runs: Sequence[StatementRun], depth: int, context: isl.Set
+) -> list[list[BoxUse]]:
     """References that must share a buffer: all writes, and the reads that see them. Others may.
 
     A read that meets a written element but takes the value from before is right with a copy of its own: the
     order of the tree has it before the write, and the copy is made before either."""
     writes = [u for u in uses if u.write]
-    found: list[list[Use]] = []
+    found: list[list[BoxUse]] = []
     rest = [u for u in uses if not u.write]
     if writes:
         written = union([u.elements for u in writes])
@@ -49,7 +49,7 @@ def gathered(
         ]
         found.append([*writes, *meets])
         rest = [u for u in rest if u not in meets]
-    reads: list[list[Use]] = []
+    reads: list[list[BoxUse]] = []
     for u in rest:
         for g in reads:
             if _share(g, u, context):
@@ -60,13 +60,13 @@ def gathered(
     return found + reads
 
 
-def _own(u: Use, writes: Sequence[Use]) -> bool:
+def _own(u: BoxUse, writes: Sequence[BoxUse]) -> bool:
     """Is it the read of `x += ...`, or of an element that the same instance writes?"""
     mine = u.run.instance
     return any(w.run.instance is mine and mine.accesses[w.number] == mine.accesses[u.number] for w in writes)
 
 
-def _share(group: list[Use], u: Use, context: isl.Set) -> bool:
+def _share(group: list[BoxUse], u: BoxUse, context: isl.Set) -> bool:
     one = box_of(union([g.elements for g in group]), context)
     other = box_of(u.elements, context)
     both = box_of(union([*(g.elements for g in group), u.elements]), context)
@@ -75,7 +75,7 @@ def _share(group: list[Use], u: Use, context: isl.Set) -> bool:
     return size(both) <= SHARE * max(size(one), size(other)) + 64 or size(both) <= size(one) + size(other)
 
 
-def nobody_else_writes(part: isl.Set, writes: Sequence[Use], bound: Sequence[str], outer: int) -> bool:
+def nobody_else_writes(part: isl.Set, writes: Sequence[BoxUse], bound: Sequence[str], outer: int) -> bool:
     """Does no other core write into this part of a box? Cores differ in the variables of the `bound` loops; the `outer`
     loops around the kernel are the same for all."""
     for w in writes:
@@ -91,7 +91,7 @@ def nobody_else_writes(part: isl.Set, writes: Sequence[Use], bound: Sequence[str
     return True
 
 
-def untouched(members: Sequence[Use], writes: Sequence[Use], depth: int) -> bool:
+def untouched(members: Sequence[BoxUse], writes: Sequence[BoxUse], depth: int) -> bool:
     """Does nobody write these elements while the kernel runs?"""
     theirs = [elements(w.run, w.number, w.access, depth) for w in writes]
     mine = [elements(u.run, u.number, u.access, depth) for u in members]

@@ -15,7 +15,7 @@ from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.asked import Staging
-from codegen.sunway.staging.footprint import Use, box_of, level_domain, unfed, uses_below
+from codegen.sunway.staging.footprint import BoxUse, box_of, level_domain, unfed, uses_below
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, size, unfit, union, untouched
 from codegen.verify.readback import Point, StatementRun, enter, runs_below
@@ -40,7 +40,7 @@ class Stager:
     lost: dict[str, str] = field(default_factory=dict)
     needs: dict[str, int] = field(default_factory=dict)  # bytes that did not fit, by array
     touched: dict[str, isl.Set] = field(default_factory=dict)  # exact elements of each buffer, with loops as parameters
-    _writes: list[Use] = field(default_factory=list)
+    _writes: list[BoxUse] = field(default_factory=list)
     _taken: int = 0
 
     def run(self) -> SNode:
@@ -95,7 +95,7 @@ class Stager:
             self._take(b, mine, context)
         return out
 
-    def _take(self, b: Buffer, members: list[Use], context: isl.Set) -> None:
+    def _take(self, b: Buffer, members: list[BoxUse], context: isl.Set) -> None:
         self._taken += b.footprint
         self.touched[b.name] = union([u.elements for u in members]).intersect_params(context)
         self.names.add(b.name)
@@ -164,7 +164,7 @@ class Stager:
         return chosen
 
     def _buffer(
-        self, members: list[Use], loop: For | None, runs: Sequence[StatementRun], at: Point, context: isl.Set
+        self, members: list[BoxUse], loop: For | None, runs: Sequence[StatementRun], at: Point, context: isl.Set
     ) -> Buffer | None:
         name = members[0].access.array
         array = self.scop.arrays[name]
@@ -213,7 +213,7 @@ class Stager:
     def _flow(self, name: str) -> isl.UnionMap:
         return self.deps.flows.get(name, isl.UnionMap.empty(param_space(self.scop)))
 
-    def _writing(self, name: str) -> list[Use]:
+    def _writing(self, name: str) -> list[BoxUse]:
         return [w for w in self._writes if w.access.array == name]
 
     def _alone(self, name: str, part: isl.Set, at: Point) -> bool:

@@ -51,7 +51,7 @@ def motion(index: Sequence[CExpr], var: str) -> str:
 
 
 @record
-class Blocked:
+class RegisterBlock:
     """A nest with lanes along `lane`. With `depth` loops innermost, `tall` x `wide` vectors of the target stay in
     registers (`row` is the loop of the rows; None: one row)."""
 
@@ -74,7 +74,7 @@ class Blocked:
 
 def plan_nest(
     scop: Scop, node: CNode, writable: Callable[[int], bool], asked: InLanes | None = None
-) -> Blocked | None:
+) -> RegisterBlock | None:
     """How a nest runs in vectors, or None. `writable(k)` tells whether access k may change while it runs; `asked` is
     what a plan says of it."""
     nest = nest_of(node)
@@ -93,7 +93,7 @@ def plan_nest(
     return None
 
 
-def keeps_order_of_sums(b: Blocked, target: Sequence[CExpr]) -> bool:
+def keeps_order_of_sums(b: RegisterBlock, target: Sequence[CExpr]) -> bool:
     """Do iterations that change their order write different elements, unless they differ only in loops that do not move
     the target at all? Else sums would be added up in another order.
 
@@ -121,7 +121,7 @@ def _used(s: Statement) -> list[int]:
 
 def _with_lane(
     s: Statement, nest: VectorNest, lane: For, used: Sequence[int], asked: InLanes | None
-) -> Blocked | None:
+) -> RegisterBlock | None:
     kinds = {k: motion(nest.instance.accesses[k], lane.var) for k in used}
     others = [lp for lp in nest.loops if lp is not lane]
     if "else" in kinds.values() or any(lane.var in expr_names(e) for lp in others for e in (lp.lower, lp.upper)):
@@ -135,13 +135,13 @@ def _with_lane(
     if not depth or not free or s.op not in ("+=", "-="):
         if turned or (depth and s.op == "="):
             return None
-        return Blocked(nest, lane, None, (), tuple(others), vectors, ())
+        return RegisterBlock(nest, lane, None, (), tuple(others), vectors, ())
     rest = [lp for lp in others if lp not in depth]
     rows = [lp for lp in rest if asked is None or asked.row == lp.loop.name]
     row = next((lp for lp in reversed(rows) if _rectangular(lp, nest) and _still(nest, vectors, lp)), None)
     wide, tall = (VECTORS, ROWS) if asked is None else (asked.vectors, asked.rows)
     outer = tuple(lp for lp in rest if lp is not row)
-    return Blocked(nest, lane, row, depth, outer, vectors, turned, 1 if row is None else tall, wide)
+    return RegisterBlock(nest, lane, row, depth, outer, vectors, turned, 1 if row is None else tall, wide)
 
 
 def _rectangular(lp: For, nest: VectorNest) -> bool:
@@ -166,7 +166,7 @@ def _arithmetic(scop: Scop, s: Statement) -> bool:
 
 
 @record
-class Lanes:
+class LaneText:
     """Prints expressions on vectors; `scalar` and `vector` print the two kinds of leaves."""
 
     suffix: str  # d or s

@@ -12,7 +12,7 @@ from codegen.scop.model import Scop
 from codegen.sunway.plan.cost import arithmetic, point_cost, trips
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.text.views import KernelView, line
-from codegen.sunway.vector.nests import Blocked, Lanes, vector_type
+from codegen.sunway.vector.nests import LaneText, RegisterBlock, vector_type
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 
@@ -32,7 +32,7 @@ class VectorPrinter:
     def ints(self, names: Mapping[str, str]) -> IntPrinter:
         return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
 
-    def views(self, b: Blocked) -> tuple[KernelView, ...]:
+    def views(self, b: RegisterBlock) -> tuple[KernelView, ...]:
         s = self.scop.statement(b.nest.instance.stmt)
         elem = self.scop.arrays[s.accesses[s.target].array].elem
         lanes = self.group.lanes(elem.bytes)
@@ -43,7 +43,7 @@ class VectorPrinter:
         make = _Nest(self, b, names, kind, suffix, lanes, "double" if elem.bits == 64 else "float", own)
         return make.blocked() if b.depth else make.simple()
 
-    def model(self, b: Blocked) -> tuple[KernelView, ...]:
+    def model(self, b: RegisterBlock) -> tuple[KernelView, ...]:
         """Cycles in place of the nest; loops that others depend on stay loops."""
         own = {lp.var for lp in b.nest.loops}
         if not any(own & (expr_names(lp.lower) | expr_names(lp.upper)) for lp in b.nest.loops):
@@ -57,7 +57,7 @@ class VectorPrinter:
             views = (KernelView("for", head, views),)
         return views
 
-    def cost(self, b: Blocked, names: Mapping[str, str]) -> str:
+    def cost(self, b: RegisterBlock, names: Mapping[str, str]) -> str:
         """Cycles, as a C expression in terms of the loops around."""
         s = self.scop.statement(b.nest.instance.stmt)
         lanes = self.group.lanes(self.scop.arrays[s.accesses[s.target].array].elem.bytes)
@@ -87,7 +87,7 @@ class _Nest:
     """The pieces of one nest."""
 
     p: VectorPrinter
-    b: Blocked
+    b: RegisterBlock
     names: Mapping[str, str]
     kind: str
     suffix: str
@@ -152,8 +152,8 @@ class _Nest:
         s = self._s
         return line(f"{self._access(s.target, {})} {s.op} {self._scalar(s.rhs, {})};")
 
-    def _lanes_of(self, vector: Callable[[int], str], shifts: Mapping[str, str]) -> Lanes:
-        return Lanes(self.suffix, self.kind, self.lanes, frozenset({*self.b.vectors, *self._own()}),
+    def _lanes_of(self, vector: Callable[[int], str], shifts: Mapping[str, str]) -> LaneText:
+        return LaneText(self.suffix, self.kind, self.lanes, frozenset({*self.b.vectors, *self._own()}),
                      lambda e: self._scalar(e, shifts), vector)
 
     def _own(self) -> set[int]:

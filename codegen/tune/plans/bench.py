@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 from codegen.checking.harness.codes import Op
 from codegen.checking.harness.layout import Layout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
-from codegen.checking.trials import Case, compare
-from codegen.checking.vectors.survey import Survey, Vector, lookers
+from codegen.checking.trials import Trial, compare
+from codegen.checking.vectors.survey import Survey, TestVector, lookers
 from codegen.record import record
 from codegen.tune.build import Failed, Shop, original_text
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.sizes import Sizes, choose
 from codegen.tune.subject import Subject
-from codegen.tune.timing import Effort, Timing, timing
+from codegen.tune.timing import Runs, Timing, timing
 from codegen.worker import Died
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Bench:
     subject: Subject
     shop: Shop
     original: Path
-    vector: Vector
+    vector: TestVector
     images: Images
     threads: int
     busy: bool = False
@@ -65,7 +65,7 @@ class Bench:
 
     # -- in the parent ---------------------------------------------------------------------------------
 
-    def time_of(self, library: Path, effort: Effort, best: float | None) -> Timing:
+    def time_of(self, library: Path, effort: Runs, best: float | None) -> Timing:
         """Check what a candidate computes and measure it; Failed where it does not end well."""
         limit = REFERENCE_SECONDS if best is None else LEAST_SECONDS + 3 * self.around + 50 * best
         return _child(lambda: self._candidate(library, effort, best), limit)
@@ -80,7 +80,7 @@ class Bench:
 
     # -- in children -----------------------------------------------------------------------------------
 
-    def _candidate(self, path: Path, effort: Effort, best: float | None) -> Timing:
+    def _candidate(self, path: Path, effort: Runs, best: float | None) -> Timing:
         original, library = self._open(self.original), self._open(path)
         memory = self._fresh(library)
         library.call(self.subject.harness.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
@@ -95,13 +95,13 @@ class Bench:
     def _turns(self, paths: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
         libraries = [self._open(p) for p in paths]
         memory = self._fresh(libraries[0])
-        once = [self._runs(lib, memory, Effort(2, 2, 0.0), REFERENCE_SECONDS)[1] for lib in libraries]
+        once = [self._runs(lib, memory, Runs(2, 2, 0.0), REFERENCE_SECONDS)[1] for lib in libraries]
         rounds = max(3, min(60, int(seconds / max(sum(max(t, 1e-3) for t in once), 1e-6))))
         found: list[list[float]] = [[] for _ in libraries]
         for turn in range(rounds):
             for k in range(len(libraries)):
                 k = (k + turn) % len(libraries)
-                effort = Effort(1, 1000, min(1e-3, 3 * once[k]))
+                effort = Runs(1, 1000, min(1e-3, 3 * once[k]))
                 found[k].append(min(self._runs(libraries[k], memory, effort, REFERENCE_SECONDS)))
         return tuple(map(timing, found))
 
@@ -133,7 +133,7 @@ class Bench:
             for a, b, n in zip(before.starts, want.starts, self.vector.sizes, strict=True)
         )
         full = replace(self, changed=changed)
-        effort = Effort(2, 20, 0.5)
+        effort = Runs(2, 20, 0.5)
         return timing(full._runs(library, memory, effort, REFERENCE_SECONDS)), changed, float(library.lib.tw_pace())
 
     def _open(self, path: Path) -> Library:
@@ -161,7 +161,7 @@ class Bench:
         self._copy(library, self._view(self.images.before), memory)
         return memory
 
-    def _runs(self, library: Library, memory: Arena, effort: Effort, limit: float) -> list[float]:
+    def _runs(self, library: Library, memory: Arena, effort: Runs, limit: float) -> list[float]:
         """Seconds of each run; the first is only there to warm up, unless it is too slow already."""
         ffi, before = library.ffi, self._view(self.images.before)
         count = len(self.vector.sizes)
@@ -193,7 +193,7 @@ class Bench:
         layout: Layout = original.layout(h, self.vector.ins)
         scop = self.subject.model.program.scop
         survey = Survey((), *lookers(scop), loose, 0, 0)
-        case = Case(h, original, layout, survey, self.vector)
+        case = Trial(h, original, layout, survey, self.vector)
         message = compare(case, want, got)
         if message and near is not None:
             message = compare(case, want, got, near)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.checking.harness.shared_object import Library
-from codegen.checking.vectors.survey import Limits, Vector, vector_at
+from codegen.checking.vectors.survey import RunLimits, TestVector, vector_at
 from codegen.record import record
 from codegen.tune.build import Failed
 from codegen.tune.subject import Subject
@@ -13,7 +13,7 @@ from codegen.tune.subject import Subject
 LADDER = tuple(round(m * 10**e) for e in range(1, 7) for m in (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.4, 8))
 WORK = 200_000_000  # statement instances of one run by default; about a fifth of a second for the original
 BYTES = 1 << 24  # of memory by default, or twice the last cache; more only when sizes ask for it
-GIVEN = Limits(1 << 62, 1 << 36)
+GIVEN = RunLimits(1 << 62, 1 << 36)
 
 
 @record
@@ -37,7 +37,7 @@ def parse_sizes(text: str) -> dict[str, int]:
     return found
 
 
-def choose(subject: Subject, library: Library, sizes: Sizes) -> Vector:
+def choose(subject: Subject, library: Library, sizes: Sizes) -> TestVector:
     """The run at the given sizes; where some are left open, the largest equal ones within the limits."""
     names = [i.text for i in subject.harness.memory.ints]
     free = [i.text for i in subject.harness.memory.ints if i.text not in sizes.given and i.how != "pinned"]
@@ -46,9 +46,9 @@ def choose(subject: Subject, library: Library, sizes: Sizes) -> Vector:
         if vector is None:
             raise Failed(f"cannot be run at {_spelled(sizes.given)}: the source would leave its arrays")
         return vector
-    best: Vector | None = None
+    best: TestVector | None = None
     last = max((c.bytes for c in subject.machine.caches), default=0)
-    limits = Limits(sizes.work, max(sizes.bytes, 2 * last))
+    limits = RunLimits(sizes.work, max(sizes.bytes, 2 * last))
     for n in LADDER:
         vector = _at(subject, library, names, sizes.given, n, limits)
         if vector is not None and not vector.doubtful:
@@ -61,8 +61,8 @@ def choose(subject: Subject, library: Library, sizes: Sizes) -> Vector:
 
 
 def _at(
-    subject: Subject, library: Library, names: Sequence[str], given: Mapping[str, int], other: int, limits: Limits
-) -> Vector | None:
+    subject: Subject, library: Library, names: Sequence[str], given: Mapping[str, int], other: int, limits: RunLimits
+) -> TestVector | None:
     wanted = tuple(given.get(n, other) for n in names)
     return vector_at(subject.harness, subject.model, library, wanted, limits)
 
@@ -71,6 +71,6 @@ def _spelled(given: Mapping[str, int]) -> str:
     return ", ".join(f"{k} = {v}" for k, v in given.items()) or "its own sizes"
 
 
-def spelled(subject: Subject, vector: Vector) -> dict[str, int]:
+def spelled(subject: Subject, vector: TestVector) -> dict[str, int]:
     """The sizes of a run by name."""
     return dict(zip((i.text for i in subject.harness.memory.ints), vector.ints, strict=True))

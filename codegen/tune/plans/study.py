@@ -15,7 +15,7 @@ from codegen.tune.children import Children, TimedOut
 from codegen.tune.plans.bench import Bench
 from codegen.tune.plans.space import Point, Space
 from codegen.tune.records import Entry, Records, Setting
-from codegen.tune.timing import Effort, Timing, cores
+from codegen.tune.timing import Runs, Timing, cores
 from codegen.worker import Died
 
 BUILD_SECONDS = 60.0  # analysis, proofs and the compiler
@@ -59,7 +59,7 @@ class Study:
     history: list[TriedPlan] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # plans in a few words
     start: float = field(default_factory=time.monotonic)
-    effort: Effort = field(default_factory=Effort)
+    effort: Runs = field(default_factory=Runs)
     learned: str = ""  # folder of networks, "" for those of the package
     _count: int = 0
 

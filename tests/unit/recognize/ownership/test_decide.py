@@ -16,8 +16,8 @@ from codegen.recognize.ownership.decide import cheap, verdict
 from codegen.recognize.ownership.exact import disjoint_images, private, shared
 from codegen.recognize.ownership.extract import BlockedNest, coarse, frame, nests
 from codegen.recognize.ownership.linear import crossing, equal_subscripts, linear, ranks, remark2, theorem1
-from codegen.recognize.ownership.model import Frame, Reference
-from codegen.recognize.ownership.registers import Budget
+from codegen.recognize.ownership.model import NestFrame, Reference
+from codegen.recognize.ownership.registers import RegisterBudget
 from codegen.recognize.ownership.search import search
 from codegen.region_model import model_region
 from codegen.scop.tree import enclosing
@@ -37,7 +37,7 @@ MATMUL = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k =
 FINITE = "for (int i = 0; i < 8; i++) for (int j = 0; j < n; j++) v[i + 8*j] = 1;"
 
 
-def nest_of(body: str, size: int = 0, context: str = "") -> Frame:
+def nest_of(body: str, size: int = 0, context: str = "") -> NestFrame:
     """The frame of a nest, all its loops cut into tiles of `size` whatever the dependences say."""
     text = (
         "void f(int n, double a[n][n], double b[n][n], double c[n][n], double *v)\n"
@@ -54,11 +54,11 @@ def nest_of(body: str, size: int = 0, context: str = "") -> Frame:
     return frame(p.scop, BlockedNest(("S1",), (), enclosing(p.tree, "S1")))
 
 
-def ref(f: Frame, text: str, write: bool = False) -> Reference:
+def ref(f: NestFrame, text: str, write: bool = False) -> Reference:
     return next(r for r in f.references if r.text == text and r.write == write)
 
 
-def threads(f: Frame, names: str, size: int = 1):
+def threads(f: NestFrame, names: str, size: int = 1):
     return tuple(coarse(f, n, size) if size > 1 else f.axis(n) for n in names)
 
 
@@ -165,7 +165,7 @@ TABLE = {  # class, threads: a[i][j], a[i][k], a[k][j]
 
 
 @pytest.fixture(scope="module")
-def floyd() -> Frame:
+def floyd() -> NestFrame:
     return nest_of(FLOYD, 4)
 
 
@@ -173,7 +173,7 @@ CASES = [(*key, size) for key in TABLE for size in (1, 2) if size == 1 or "k" no
 
 
 @pytest.mark.parametrize("where,names,size", CASES, ids=lambda x: str(x))
-def test_decision_table(floyd: Frame, where: str, names: str, size: int) -> None:
+def test_decision_table(floyd: NestFrame, where: str, names: str, size: int) -> None:
     """Parametric in n, with all borders. What the table leaves open: see the next test."""
     (part,) = [c for c in classes(floyd) if c.text == where]
     for text, want in zip(("a[i][j]", "a[i][k]", "a[k][j]"), TABLE[where, names], strict=True):
@@ -186,7 +186,7 @@ def test_decision_table(floyd: Frame, where: str, names: str, size: int) -> None
     "where,block", [(BULK, (0, 1, 2)), (ROW, (1, 1, 0)), (COLUMN, (1, 0, 1)), (DIAGONAL, (1, 1, 1))]
 )
 @pytest.mark.parametrize("names", subsets("kij"))
-def test_decision_table_by_enumeration(floyd: Frame, where: str, block: tuple[int, int, int], names: str) -> None:
+def test_decision_table_by_enumeration(floyd: NestFrame, where: str, block: tuple[int, int, int], names: str) -> None:
     """The exact answer for a class of full blocks is what enumeration of one of them says."""
     (part,) = [c for c in classes(floyd) if c.text == where]
     points = list(product(*(range(4 * b, 4 * b + 4) for b in block)))
@@ -201,7 +201,7 @@ def test_decision_table_by_enumeration(floyd: Frame, where: str, block: tuple[in
         assert (found.answer != "no") == private_by_hand({"S": points}, uses, thread, k), (text, found)
 
 
-def test_conditions_on_blocks(floyd: Frame) -> None:
+def test_conditions_on_blocks(floyd: NestFrame) -> None:
     own = ref(floyd, "a[i][j]")
     assert {c.text for c in classes(floyd)} == {BULK, ROW, COLUMN, DIAGONAL}
     both = verdict(floyd, own, threads(floyd, "ij"))
@@ -211,7 +211,7 @@ def test_conditions_on_blocks(floyd: Frame) -> None:
     assert verdict(floyd, own, threads(floyd, "k")).answer == "no"
 
 
-def test_theorem_2_in_bulk_blocks(floyd: Frame) -> None:
+def test_theorem_2_in_bulk_blocks(floyd: NestFrame) -> None:
     """Restricted to bulk blocks, the images are disjoint: no exact test is needed there."""
     from dataclasses import replace
 
@@ -262,7 +262,7 @@ def test_algebra() -> None:
 # -- the search ----------------------------------------------------------------------------------------------------
 
 
-def _searched(body: str, where: str, budget: Budget):
+def _searched(body: str, where: str, budget: RegisterBudget):
     text = (
         "void f(int n, double a[n][n], double b[n][n], double c[n][n], double *v)\n"
         f"{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
@@ -279,7 +279,7 @@ def _searched(body: str, where: str, budget: Budget):
 
 def test_search_keeps_the_product_tile_in_registers() -> None:
     """The tile with the fewest loads per step that 32 registers hold, as the product's own formula has it."""
-    found = _searched(MATMUL, "", Budget(32, 2))
+    found = _searched(MATMUL, "", RegisterBudget(32, 2))
     assert found is not None
     assert found.threads == ("i", "j") and found.private == ("c[i][j]",)
     rows, columns = found.tile
@@ -290,7 +290,7 @@ def test_search_keeps_the_product_tile_in_registers() -> None:
 
 def test_search_by_block_class() -> None:
     """Bulk blocks take a grid; panels a thread for each column or row; on the diagonal nobody owns anything."""
-    budget = Budget(32, 2)
+    budget = RegisterBudget(32, 2)
     bulk = _searched(FLOYD, BULK, budget)
     assert bulk is not None and bulk.threads == ("i", "j") and bulk.private == ("a[i][j]",)
     row, column = _searched(FLOYD, ROW, budget), _searched(FLOYD, COLUMN, budget)
@@ -300,7 +300,7 @@ def test_search_by_block_class() -> None:
 
 
 def test_search_honours_the_budget() -> None:
-    small = _searched(MATMUL, "", Budget(8, 2))
+    small = _searched(MATMUL, "", RegisterBudget(8, 2))
     assert small is not None and small.registers <= 8
-    large = _searched(MATMUL, "", Budget(32, 2))
+    large = _searched(MATMUL, "", RegisterBudget(32, 2))
     assert large is not None and large.loads < small.loads

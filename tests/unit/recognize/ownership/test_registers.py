@@ -8,7 +8,7 @@ from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import Jam, Vector
-from codegen.recognize.ownership.registers import Budget, RegisterTile, Side, register_tile, unit
+from codegen.recognize.ownership.registers import RegisterBudget, RegisterRows, Side, register_tile, unit
 from codegen.region_model import model_region
 from codegen.scop.model import Statement
 from codegen.strategy.planner import default_plan
@@ -33,9 +33,9 @@ def five() -> tuple[Program, Statement]:
     return p, p.scop.statements[0]
 
 
-def side_by_side(s: Statement, row: str, rows: int, lanes: int, registers: int) -> RegisterTile:
+def side_by_side(s: Statement, row: str, rows: int, lanes: int, registers: int) -> RegisterRows:
     side = Side(unit((s,), {s.name: "j"}), unit((s,), {s.name: row}), rows)
-    return register_tile((s,), side, Budget(registers, lanes))
+    return register_tile((s,), side, RegisterBudget(registers, lanes))
 
 
 def test_rows_share_their_neighbours() -> None:
