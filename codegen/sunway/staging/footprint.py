@@ -201,8 +201,7 @@ def prefix_map(scop: Scop, runs: Sequence[StatementRun], depth: int) -> isl.Unio
 
 
 def unfed(scop: Scop, flow: isl.UnionMap, reads: Sequence[BoxUse], writes: Sequence[BoxUse],
-          runs: Sequence[StatementRun],
-          depth: int) -> bool:
+          runs: Sequence[StatementRun], depth: int) -> bool:
     """Does any of the reads take a value that was not written in the same iteration of the loops around?"""
     given = _given(scop, flow, writes, runs, depth)
     return any(not _read(scop, r).is_subset(given) for r in reads)
