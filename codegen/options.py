@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import field
 
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.targets.registry import DEFAULT, target_named
 
@@ -75,7 +76,7 @@ def contracts(options: GenOptions, text: str) -> bool:
 
 
 # In either spelling; wherever it stands, it is obeyed by all kernels of the file.
-_NO_CONTRACTION = re.compile(r"""(?:^[ \t]*#[ \t]*pragma|_Pragma[ \t]*\([ \t]*")\s*STDC\s+FP_CONTRACT\s+OFF\b""", re.M)
+_NO_CONTRACTION = pattern(r"""(?:^[ \t]*#[ \t]*pragma|_Pragma[ \t]*\([ \t]*")\s*STDC\s+FP_CONTRACT\s+OFF\b""", re.M)
 
 
 def effective_options(options: GenOptions) -> str:

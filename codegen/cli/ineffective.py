@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import re
 from collections.abc import Iterator
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import GenOptions
+from codegen.patterns import pattern
 from codegen.targets.registry import target_named, target_names
 
 # Which of gcc's and clang's own warnings there are is told by their first words, for CFLAGS that are given as a whole.
-_COMPILERS = re.compile(
+_COMPILERS = pattern(
     r"(?:alloc|alloca|array|attributes|bad|cast|char|clobbered|comment|conversion|dangling|date|"
     r"declaration|deprecated|disabled|discarded|documentation|double|duplicated|empty|enum|everything|"
     r"extra|fatal|float|format|frame|gnu|ignored|implicit|incompatible|init|inline|int|logical|long|"

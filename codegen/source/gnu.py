@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.layout.lexis import CHAR, STRING, blank_code, closing, identifiers
 
@@ -24,17 +25,17 @@ _CALL_LIKE = frozenset({"__attribute__", "__attribute", "__declspec", "_Alignas"
 _ASSERT = frozenset({"_Static_assert", "static_assert"})
 _ASM = frozenset({"__asm__", "__asm", "asm"})
 _WORDS = "|".join(sorted({*_RESPELLED, *_DROPPED, *_CALL_LIKE, *_ASSERT, *_ASM}, key=len, reverse=True))
-_EXTENSION = re.compile(
+_EXTENSION = pattern(
     rf"(?P<skip>{STRING}|{CHAR}|^[ \t]*\#[^\n]*)|\b(?P<word>{_WORDS})\b|(?P<attribute>\[\s*\[)", re.M)
-_BEYOND = re.compile(
+_BEYOND = pattern(
     rf"{STRING}|{CHAR}|^[ \t]*\#[^\n]*|"
     r"\b(?P<asm>(?:__asm__|__asm|asm)\b)(?=\s*(?:\(|volatile\b|__volatile|goto\b|inline\b))|(?P<braces>\(\s*\{)", re.M)
-_GAP = re.compile(r"(?:\s+|^#[^\n]*\n|\b(?:volatile|__volatile__|__volatile|goto|inline|__inline__)\b)*", re.M)
-_SPECIFIES = re.compile(r"\s+[A-Za-z_]")
-_PURE = re.compile(r"[(,\[:]\s*(?:__)?(?:const|unsequenced)(?:__)?\s*[),\]]")
+_GAP = pattern(r"(?:\s+|^#[^\n]*\n|\b(?:volatile|__volatile__|__volatile|goto|inline|__inline__)\b)*", re.M)
+_SPECIFIES = pattern(r"\s+[A-Za-z_]")
+_PURE = pattern(r"[(,\[:]\s*(?:__)?(?:const|unsequenced)(?:__)?\s*[),\]]")
 # These give a type another meaning. Left in place, they make the parser refuse the declaration.
-_RETYPING = re.compile(r"\b(?:__)?(?:vector_size|mode|ext_vector_type|neon_vector_type|scalar_storage_order)(?:__)?\b")
-_ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\s*(?=\()|\[(?=\s*\[)")
+_RETYPING = pattern(r"\b(?:__)?(?:vector_size|mode|ext_vector_type|neon_vector_type|scalar_storage_order)(?:__)?\b")
+_ATTRIBUTE = pattern(r"\b__attribute(?:__)?\s*(?=\()|\[(?=\s*\[)")
 
 # Types that compilers know without a declaration. Where no C type has the same format, an incomplete struct lets
 # declarations parse and makes any arithmetic on it a type error instead of a wrong guess.
@@ -47,7 +48,7 @@ _TYPES = {
 }
 
 
-_OWN = re.compile(r"^[ \t]*\#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)\n]*)\)", re.M)
+_OWN = pattern(r"^[ \t]*\#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)\n]*)\)", re.M)
 
 
 @record
@@ -73,9 +74,9 @@ def clean(text: str, keep: tuple[int, int] = (-1, -1)) -> Cleaned:
     return Cleaned("".join([*parts, text[at:]]), frozenset(hidden))
 
 
-_ASSERTION = re.compile(r"\(\s*\{\s*if\s*(?=\()")
-_FAILS = re.compile(r"(\s*;\s*)else(\s+)(?=__assert\w*\s*\()")
-_OVER = re.compile(r"\s*;\s*\}\s*\)")
+_ASSERTION = pattern(r"\(\s*\{\s*if\s*(?=\()")
+_FAILS = pattern(r"(\s*;\s*)else(\s+)(?=__assert\w*\s*\()")
+_OVER = pattern(r"\s*;\s*\}\s*\)")
 
 
 def plain_assertions(text: str) -> str:

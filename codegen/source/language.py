@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 
+from codegen.patterns import pattern
 from codegen.record import record
 
 
@@ -31,8 +31,8 @@ CXX = Language("c++", "C++", (".cpp", ".cc", ".cxx", ".c++", ".C", ".CPP", ".hpp
                ("c++", "g++", "clang++"))  # fmt: skip
 LANGUAGES = (C, CXX)
 HEADERS = tuple(e for e in CXX.endings if e[1].lower() == "h")
-_DRIVER = re.compile(r"(?:^|(?<=[-/]))(gcc|clang|cc)(?=(?:-[\d.]+)?(?:\.exe)?$)")
-_OF_CXX = re.compile(r"(?:^|[-/])(?:g\+\+|clang\+\+|c\+\+)(?:-[\d.]+)?(?:\.exe)?$")
+_DRIVER = pattern(r"(?:^|(?<=[-/]))(gcc|clang|cc)(?=(?:-[\d.]+)?(?:\.exe)?$)")
+_OF_CXX = pattern(r"(?:^|[-/])(?:g\+\+|clang\+\+|c\+\+)(?:-[\d.]+)?(?:\.exe)?$")
 _BESIDE = {"gcc": "g++", "clang": "clang++", "cc": "c++"}
 
 

@@ -12,6 +12,7 @@ from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.layout.chunks import Chunk, declarations
 from codegen.source.layout.lexis import MARKER, blank, blank_code, identifiers
@@ -20,8 +21,8 @@ from codegen.source.layout.statements import enclosing
 from codegen.source.region_slice import UNSEEN_JUMP, Part, RegionSlice
 
 _ATTEMPTS = 40  # each costs one more parse; past that, the code is of another language
-_DECLARATOR = re.compile(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")
-_POSITION = re.compile(r"^.*?:(\d+):(\d+): (.*)$", re.S)
+_DECLARATOR = pattern(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")
+_POSITION = pattern(r"^.*?:(\d+):(\d+): (.*)$", re.S)
 
 
 @record

@@ -12,14 +12,15 @@ from itertools import pairwise
 
 from pycparser import c_ast
 
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.layout.lexis import CHAR, STRING, blank_comments
 from codegen.source.region_slice import Piece, RegionSlice
 
 WHOLE = 128  # statements of a region that is looked at as a whole first
 EACH = 32  # statements of a piece, unless one nest has more
-DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)(?![ \t]*pragma\b)", re.M)
-_TEXT = re.compile(f"{STRING}|{CHAR}")
+DIRECTIVE = pattern(r"^[ \t]*(?:#|%:)(?![ \t]*pragma\b)", re.M)
+_TEXT = pattern(f"{STRING}|{CHAR}")
 
 
 @record

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from codegen.diagnostics import InputError, Loc
 from codegen.limits import PREPROCESSOR, LimitPassed, run
 from codegen.options import CppOptions
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language, compiler_for, language_of
@@ -17,8 +18,8 @@ from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.macro_tables import Change, take_changes
 
 STDIN = "<stdin>"
-_MESSAGE = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
-_DIRECTIVE = re.compile(r"^([ \t]*)#[ \t]*(\w*)[^\n]*", re.M)
+_MESSAGE = pattern(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
+_DIRECTIVE = pattern(r"^([ \t]*)#[ \t]*(\w*)[^\n]*", re.M)
 
 
 @record

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 
+from codegen.patterns import pattern
 from codegen.source.layout.lexis import closing
 
-_OPENING = re.compile(r"\(\s*\{")
-_DECLARED = re.compile(r"\s*(?:const\s+)?(?:__auto_type\b|(?:__typeof__|__typeof|typeof)\s*(?P<of>\())")
-_NAMED = re.compile(r"\s*(?:const\s+)?([A-Za-z_]\w*)\s*=(?!=)")
-_SAME_TYPE = re.compile(r"\s*\(\s*void\s*\)\s*\(\s*&\s*\w+\s*==\s*&\s*\w+\s*\)\s*")  # asks that types agree
-_EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|[{}\"'#]|\b(?:if|else|for|while|do|switch|return|goto)\b")
-_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_OPENING = pattern(r"\(\s*\{")
+_DECLARED = pattern(r"\s*(?:const\s+)?(?:__auto_type\b|(?:__typeof__|__typeof|typeof)\s*(?P<of>\())")
+_NAMED = pattern(r"\s*(?:const\s+)?([A-Za-z_]\w*)\s*=(?!=)")
+_SAME_TYPE = pattern(r"\s*\(\s*void\s*\)\s*\(\s*&\s*\w+\s*==\s*&\s*\w+\s*\)\s*")  # asks that types agree
+_EFFECT = pattern(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|[{}\"'#]|\b(?:if|else|for|while|do|switch|return|goto)\b")
+_CALL = pattern(r"\b([A-Za-z_]\w*)\s*\(")
 _MATH = (
     "abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 expm1 fabs floor fma fmax fmin fmod hypot log log10 log1p"
     " log2 pow round sin sinh sqrt tan tanh trunc"

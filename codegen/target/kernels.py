@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
@@ -11,8 +11,6 @@ from codegen.lower.nest.kernel import NestKernel
 from codegen.target.emit import AnyKernel
 from codegen.target.finish.outline import outlined
 from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
-from codegen.target.nest.emit import nest_kernel
-from codegen.target.nest.emit import prelude as nest_prelude
 from codegen.target.portable import Portable, together
 from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude, prelude_macros
 
@@ -33,8 +31,8 @@ def _of_one_isa(kernels: Iterable[AnyKernel], name: str, bits: int, macros: bool
     mine = sorted((k for n, b, k in kernels if (n, b) == (name, bits)), key=repr)
     tiles = [k for k in mine if isinstance(k, MicroKernel)]
     sweeps = [k for k in mine if isinstance(k, MatvecKernel)]
-    nests = [nest_kernel(isa, k) for k in mine if isinstance(k, NestKernel)]
-    out = [nest_prelude(isa, nests), *map(_once, nests)] if nests else []
+    nests = [k for k in mine if isinstance(k, NestKernel)]
+    out = _nests(isa, nests) if nests else []
     texts = list(dict.fromkeys(micro_kernel(isa, k) for k in tiles))
     out += [prelude(isa, tiles, macros), *map(_once, texts)] if tiles else []
     return out + ([matvec_prelude(isa, sweeps), *(_once(matvec_kernel(isa, k)) for k in sweeps)] if sweeps else [])
@@ -64,6 +62,13 @@ def _test(isa: Isa, require: bool) -> list[str]:
     else:
         test, words = isa.processor, f"{words}, which is not for this processor: choose another --isa"
     return [f'#if !({test})\n#error "{words}"\n#endif\n'] if test else []
+
+
+def _nests(isa: Isa, nests: Sequence[NestKernel]) -> list[str]:
+    from codegen.target.nest.emit import nest_kernel, prelude  # which few files need
+
+    texts = [nest_kernel(isa, k) for k in nests]
+    return [prelude(isa, texts), *map(_once, texts)]
 
 
 def _once(kernel: str) -> str:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from codegen.patterns import pattern
 from codegen.source.layout.lexis import CHAR, IDENT, STRING, code_only
 
 # Unrolled loops over alternatives that exclude each other: anything else takes exponential time on text without end.
 _LITERAL = rf"\#[^\n]*\n|{STRING}|{CHAR}"
-_TO_END = re.compile(rf"\s*(?:\#[^\n]*\n\s*)*()[^;{{}}\"'#]*(?:(?:{_LITERAL})[^;{{}}\"'#]*)*[;{{}}]")
-_TO_BRACE = re.compile(rf"[^{{}}\"'#]*(?:(?:{_LITERAL})[^{{}}\"'#]*)*[{{}}]")
-_HASH_LINE = re.compile(r"^[ \t]*#[^\n]*", re.M)
-_ATTRIBUTE = re.compile(r"\b(?:__attribute(?:__)?|__declspec|_Alignas|alignas|__asm(?:__)?|asm|_Static_assert)\s*"
+_TO_END = pattern(rf"\s*(?:\#[^\n]*\n\s*)*()[^;{{}}\"'#]*(?:(?:{_LITERAL})[^;{{}}\"'#]*)*[;{{}}]")
+_TO_BRACE = pattern(rf"[^{{}}\"'#]*(?:(?:{_LITERAL})[^{{}}\"'#]*)*[{{}}]")
+_HASH_LINE = pattern(r"^[ \t]*#[^\n]*", re.M)
+_ATTRIBUTE = pattern(r"\b(?:__attribute(?:__)?|__declspec|_Alignas|alignas|__asm(?:__)?|asm|_Static_assert)\s*"
                         r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)|\[\s*\[[^\]]*\]\s*\]")
-_PARENS = re.compile(r"\([^()\0]*\)")
-_BRACES = re.compile(r"\{[^{}\0]*\}")
+_PARENS = pattern(r"\([^()\0]*\)")
+_BRACES = pattern(r"\{[^{}\0]*\}")
 _KEYWORDS = frozenset({
     "", "auto", "char", "const", "double", "enum", "extern", "float", "inline", "int", "long", "register", "restrict",
     "short", "signed", "static", "struct", "typedef", "union", "unsigned", "void", "volatile", "_Bool", "_Complex",
@@ -28,11 +29,11 @@ _GNU = tuple(word + gap + "\1" for word in ("__attribute__", "__attribute", "__a
              for gap in ("", " "))
 # A declared name is the last word before one of these, once brackets are folded away.
 _SEPARATORS = str.maketrans("[,=:\1\2*", ";;;;;; ")
-_POINTED = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?\*[\s*]*(?:(?:const|volatile|restrict|__restrict)\s+)*"
+_POINTED = pattern(r"\(\s*(?:[A-Za-z_]\w*\s*)?\*[\s*]*(?:(?:const|volatile|restrict|__restrict)\s+)*"
                       r"([A-Za-z_$][\w$]*)|\(\s*([A-Za-z_$][\w$]*)\s*\)\s*[(\[]")
-_DECLARED = re.compile(r"\b([A-Za-z_$][\w$]*)\b\s*;")
-_TAG = re.compile(r"\b(?:struct|union|enum)\s+([A-Za-z_$][\w$]*)\s*[:{]")
-_ENUM = re.compile(r"\benum\b[^{};()]*\{([^{}]*)\}")
+_DECLARED = pattern(r"\b([A-Za-z_$][\w$]*)\b\s*;")
+_TAG = pattern(r"\b(?:struct|union|enum)\s+([A-Za-z_$][\w$]*)\s*[:{]")
+_ENUM = pattern(r"\benum\b[^{};()]*\{([^{}]*)\}")
 
 
 class Chunk(NamedTuple):

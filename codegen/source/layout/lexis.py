@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import re
 
+from codegen.patterns import pattern
+
 STRING = r'"[^"\\\n]*(?:\\(?:\r\n|[\s\S])[^"\\\n]*)*"'
 CHAR = r"'[^'\\\n]*(?:\\(?:\r\n|[\s\S])[^'\\\n]*)*'"
 COMMENT = r"/\*[\s\S]*?(?:\*/|\Z)|//[^\\\n]*(?:\\(?:\r\n|[\s\S])[^\\\n]*)*"
 
-IDENT = re.compile(r"[A-Za-z_$][\w$]*")
-SPLICE = re.compile(r"\\\r?\n")
+IDENT = pattern(r"[A-Za-z_$][\w$]*")
+SPLICE = pattern(r"\\\r?\n")
 
 # In preprocessed text a line that starts with `#` and a number is a marker, any other is a pragma.
-MARKER = re.compile(r'^#(?:[ \t]*line)?[ \t]*(\d+)(?:[ \t]+"([^"\\\n]*(?:\\.[^"\\\n]*)*)")?([ \t\d]*)$', re.M)
+MARKER = pattern(r'^#(?:[ \t]*line)?[ \t]*(\d+)(?:[ \t]+"([^"\\\n]*(?:\\.[^"\\\n]*)*)")?([ \t\d]*)$', re.M)
 
-_COMMENT_OR_LITERAL = re.compile(f"(?P<comment>{COMMENT})|{STRING}|{CHAR}")
-_NOT_SPACE = re.compile(r"[^\s]")
-_MARKER_OR_INK = re.compile(r"^(#[ \t]*(?:line[ \t]*)?\d[^\n]*)|[^\s]", re.M)
-_SEPARATOR = re.compile(r"'(?<=[0-9a-fA-F]')(?=[0-9a-fA-F])")
-_SEPARATED = re.compile(r"(?<![\w'\"])[0-9][\w.]*(?:'[0-9a-fA-F]\w*)+")
-_HASH_LINE = re.compile(r"\n[ \t]*#[^\n]*")
-_QUOTED = re.compile(rf"{STRING}|{CHAR}")
-_NESTING = re.compile(rf"[()\[\]{{}}]|^[ \t]*#[^\n]*|{STRING}|{CHAR}", re.M)
+_COMMENT_OR_LITERAL = pattern(f"(?P<comment>{COMMENT})|{STRING}|{CHAR}")
+_NOT_SPACE = pattern(r"[^\s]")
+_MARKER_OR_INK = pattern(r"^(#[ \t]*(?:line[ \t]*)?\d[^\n]*)|[^\s]", re.M)
+_SEPARATOR = pattern(r"'(?<=[0-9a-fA-F]')(?=[0-9a-fA-F])")
+_SEPARATED = pattern(r"(?<![\w'\"])[0-9][\w.]*(?:'[0-9a-fA-F]\w*)+")
+_HASH_LINE = pattern(r"\n[ \t]*#[^\n]*")
+_QUOTED = pattern(rf"{STRING}|{CHAR}")
+_NESTING = pattern(rf"[()\[\]{{}}]|^[ \t]*#[^\n]*|{STRING}|{CHAR}", re.M)
 
 # Words of C, and macros of <iso646.h>, which no generated name may be.
 _WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long

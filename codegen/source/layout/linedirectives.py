@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.layout.linemap import quote
 
-_ANY = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d).*$", re.M)
-_NUMBERED = re.compile(r'[ \t]*#[ \t]*(?:line\b)?[ \t]*(\d+)(?:[ \t]+("(?:[^"\\]|\\.)*"))?')
-_MARKER = re.compile(r'^# (\d+) "<line (\d+)>"', re.M)
-_FILE = re.compile(r'"<line (\d+)>"')
+_ANY = pattern(r"^[ \t]*#[ \t]*(?:line\b|\d).*$", re.M)
+_NUMBERED = pattern(r'[ \t]*#[ \t]*(?:line\b)?[ \t]*(\d+)(?:[ \t]+("(?:[^"\\]|\\.)*"))?')
+_MARKER = pattern(r'^# (\d+) "<line (\d+)>"', re.M)
+_FILE = pattern(r'"<line (\d+)>"')
 
 
 @record

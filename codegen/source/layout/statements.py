@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import re
 
+from codegen.patterns import pattern
 from codegen.source.layout.lexis import CHAR, STRING
 
-_TOKEN = re.compile(rf"[;{{}}()]|^[ \t]*\#[^\n]*|{STRING}|{CHAR}", re.M)
-_LEAD = re.compile(r"\s*(?:#[^\n]*\n\s*)*")  # a pragma before a statement, such as endscop, is no part of it
-_WORD = re.compile(r"\s*(\w*|\S)")
+_TOKEN = pattern(rf"[;{{}}()]|^[ \t]*\#[^\n]*|{STRING}|{CHAR}", re.M)
+_LEAD = pattern(r"\s*(?:#[^\n]*\n\s*)*")  # a pragma before a statement, such as endscop, is no part of it
+_WORD = pattern(r"\s*(\w*|\S)")
 # What, after a closing brace, shows that the statement goes on.
 _GOES_ON = frozenset({";", ",", "=", ")", "[", ".", "-", "*", "while", "else", "("})
-_DECLARATION = re.compile(r"\s*(?:typedef|static|const|struct|union|enum|register)\b|[^=]*=\s*$")
+_DECLARATION = pattern(r"\s*(?:typedef|static|const|struct|union|enum|register)\b|[^=]*=\s*$")
 
 
 class _Block:

@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import re
 
+from codegen.patterns import pattern
 from codegen.source.language import CXX, Language
 
 # Words of C that C++ has others for.
 _WORDS = {"restrict": "__restrict", "_Static_assert": "static_assert"}
-_WORD = re.compile(r"\b(?:restrict|_Static_assert)\b")
+_WORD = pattern(r"\b(?:restrict|_Static_assert)\b")
 # Pointers to memory of no type, which C converts by itself.
-_MEMORY = re.compile(
+_MEMORY = pattern(
     r"^(?P<head> *(?P<type>[A-Za-z_][\w ]*?[ *]*)\*const (?P<name>(?:__restrict )?\w+) = )"
     r"(?P<value>(?:.* )?tw_al(?:loc|ign)\(.*|tw_memory|\(void \*\)\(.*\));$", re.M)  # fmt: skip
-_ROWS = re.compile(
+_ROWS = pattern(
     r"^(?P<head> *(?P<type>[A-Za-z_][\w ]*?) \(\*const (?:__restrict )?\w+\)(?P<rows>(?:\[[^\]]*\])+) = )"
     r"\(void \*\)(?P<value>\(.*\));$", re.M)  # fmt: skip
 # A list of values without a name, of which C++ has no address.
-_LIST = re.compile(r"\(tw_(?:span|table)\[\]\)\{ ([^{}]*) \}")
+_LIST = pattern(r"\(tw_(?:span|table)\[\]\)\{ ([^{}]*) \}")
 
 
 def in_language(text: str, language: Language) -> str:

@@ -11,15 +11,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from codegen.diagnostics import InputError, Loc
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.layout.lexis import CHAR, STRING, blank, blank_comments
 from codegen.source.layout.linemap import LineMap
 from codegen.source.preprocess import Preprocessed
 
 DEFAULT = "tw"
-_OURS = re.compile(r"(?:\b|(?<=-D))(?:tw|TW)_\w+")  # in Makefiles -DTW_SERIAL
-_QUOTED = re.compile(f"{STRING}|{CHAR}")
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_OURS = pattern(r"(?:\b|(?<=-D))(?:tw|TW)_\w+")  # in Makefiles -DTW_SERIAL
+_QUOTED = pattern(f"{STRING}|{CHAR}")
+_WORD = pattern(r"[A-Za-z_]\w*")
 
 
 def prefix(text: str) -> str:
