@@ -12,7 +12,8 @@ from codegen.isa.model import Isa
 from codegen.isa.text import PREFETCH
 from codegen.record import record
 from codegen.scop.lanes import Lane, walk
-from codegen.target.matvec.forms import Part, across_part, fold_part, lanes_part
+from codegen.target.matvec import forms
+from codegen.target.matvec.forms import FormTexts, share
 from codegen.target.matvec.lines import FETCH, Ops, numbered
 from codegen.target.matvec.shuffle import definition, macro
 from codegen.target.text.templates import environment
@@ -57,32 +58,34 @@ def ops(isa: Isa, mk: MatvecKernel) -> Ops:
     return Ops(isa, mk.elem, mk.step, mk.matrices, mk.operands, mk.consts)
 
 
-def parts(isa: Isa, mk: MatvecKernel) -> tuple[Part, ...]:
-    """What is done to several lines at a time, and to one; in form "across" to one vector of lines."""
+def calls(isa: Isa, mk: MatvecKernel) -> tuple[tuple[int, ...], ...]:
+    """The constants that the function for some lines gets: for several lines, then for one; in form "across" for one
+    vector of lines."""
     o = ops(isa, mk)
     near = ALONE_LINES * o.line if mk.ahead else 0
-    if mk.form == "lanes":
-        several = lanes_part(o, mk.streams, mk.vectors, mk.ahead)
-        return several, lanes_part(o, 1, mk.alone, near)
     if mk.form == "across":
-        return tuple(across_part(o, rows, mk.ahead) for rows in sorted({mk.streams, o.lanes}, reverse=True))
-    several = fold_part(o, mk.streams, mk.vectors, mk.ahead, mk.join, mk.neutral)
-    return several, fold_part(o, 1, mk.alone, near, mk.join, mk.neutral)
+        groups = sorted({mk.streams // o.lanes, 1}, reverse=True)
+        return tuple((n, share(o, n)) for n in groups)
+    sizes = ((mk.streams, mk.vectors, mk.ahead), (1, mk.alone, near))
+    if mk.form == "lanes":
+        return sizes
+    return tuple((lines, vectors, max(o.line, vectors * o.lanes), ahead) for lines, vectors, ahead in sizes)
 
 
 @cache
 def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
-    """C text of the static function."""
-    o = ops(isa, mk)
+    """C text of the static function, behind those that it is made of."""
     return (
         environment()
-        .get_template("matvec_kernel.c.j2")
+        .get_template(f"matvec_{mk.form}.c.j2")
         .render(
             mk=mk,
-            o=o,
+            f=FormTexts(ops(isa, mk)),
+            name=name(isa, mk),
             target=isa.target,
-            head=f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})",
-            parts=parts(isa, mk),
+            parameters=", ".join(_parameters(isa, mk)),
+            forms=forms,
+            calls=calls(isa, mk),
         )
     )
 

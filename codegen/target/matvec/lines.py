@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from codegen.isa.model import Isa, bits_of, is_float
-from codegen.isa.text import LINE_BYTES, PREFETCH, Operand, bare, call, expression, takes_lane
+from codegen.isa.text import LINE_BYTES, Operand, bare, call, expression, takes_lane
 from codegen.record import record
 from codegen.scop.lanes import Lane
-from codegen.target.product.microkernel_view import plus
 
 FETCH = "TW_FETCH"
 _SWAP = {"a": "b", "b": "a"}
@@ -56,10 +55,6 @@ class Ops:
         """A new vector."""
         return f"const {self.vector} {name} = {bare(value)};"
 
-    def variables(self, values: Mapping[str, str]) -> str:
-        """New vectors that will change."""
-        return f"{self.vector} {', '.join(f'{n} = {bare(v)}' for n, v in values.items())};"
-
     def load(self, at: str) -> str:
         return self.call("load", at)
 
@@ -103,32 +98,3 @@ def swapped(e: Lane) -> Lane:
 def numbered(stem: str, count: int) -> list[str]:
     """One name is the stem itself; several are counted."""
     return [stem] if count == 1 else [f"{stem}{i}" for i in range(count)]
-
-
-def pointers(o: Ops, places: Sequence[str]) -> list[str]:
-    """Where the lines of every matrix begin: `places` are line numbers as C text."""
-    out = []
-    for m, (a, pitch) in enumerate(zip(numbered("a", o.matrices), numbered("pitch", o.matrices), strict=True)):
-        texts = [f"*const {line(o, m, r)} = {a} + {place} * {pitch}" for r, place in enumerate(places)]
-        out.append(f"const {o.scalar} {', '.join(texts)};")
-    return out
-
-
-def line(o: Ops, matrix: int, r: int) -> str:
-    """The name of line `r` of a matrix."""
-    return f"{numbered('a', o.matrices)[matrix]}_{r}"
-
-
-def prefetch(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[str]:
-    """One request for each line of cache of so many elements, `ahead` elements on."""
-    return [f"{PREFETCH}({n}, {at}, 0);" for n, at in _spots(names, at, ahead, elements, per_line)]
-
-
-def fetch(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[str]:
-    """The same requests, but compilers leave them where they are."""
-    return [f"{FETCH}({n}, {at});" for n, at in _spots(names, at, ahead, elements, per_line)]
-
-
-def _spots(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[tuple[str, str]]:
-    spots = range(ahead, ahead + max(1, elements), per_line) if ahead else ()
-    return [(n, plus(at, str(x))) for n in names for x in spots]

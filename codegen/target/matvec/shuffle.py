@@ -38,15 +38,15 @@ def shuffle(isa: Isa, elem: str, x: str, y: str, order: Sequence[int]) -> str:
     return f"{macro(isa, elem)}({x}, {y}, {', '.join(map(str, order))})"
 
 
-def turn(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[str], list[str]]:
-    """Lines that turn a square block, and the names of its columns. New names begin with `stem`."""
+def turn(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """New vectors that turn a square block, as names and values, and the names of its columns. All begin with `stem`."""
     lanes = len(rows)
     part = min(lanes, PART_BITS // bits_of(elem))
-    lines: list[str] = []
+    made: list[tuple[str, str]] = []
 
     def mix(x: str, y: str, order: Sequence[int]) -> str:
-        name = f"{stem}{len(lines)}"
-        lines.append(f"const {isa.vec(elem).vector} {name} = {shuffle(isa, elem, x, y, order)};")
+        name = f"{stem}{len(made)}"
+        made.append((name, shuffle(isa, elem, x, y, order)))
         return name
 
     groups = [_interleaved(list(rows[k : k + part]), lanes, mix) for k in range(0, lanes, part)]
@@ -54,7 +54,7 @@ def turn(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[str]
     for c in range(part):
         for k, name in enumerate(_exchanged([g[c] for g in groups], part, mix)):
             columns[k * part + c] = name
-    return lines, columns
+    return made, columns
 
 
 def _interleaved(rows: list[str], lanes: int, mix: Mix) -> list[str]:

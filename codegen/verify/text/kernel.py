@@ -66,12 +66,13 @@ def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
 def _function(isa: Isa, mk: MicroKernel, text: str) -> tuple[tuple[str, ...], tuple[Node, ...]]:
     """Parameters and body of the function; where it is one for several kernels, as it is for this one."""
     if not is_rolled(isa, mk):
-        return read_function(text, vector_types(isa))[1:]
+        _, parameters, body, _ = read_function(text, vector_types(isa))
+        return parameters, body
     name = tile_name(isa, whole_of(mk))
-    found, parameters, body = next(f for f in read_functions(text, vector_types(isa)))
-    if found != name or parameters[:2] != ("rows", "vectors"):
-        raise Unread(f"{found}({', '.join(parameters)}) is no function for several kernels")
-    return parameters[2:], unrolled(body, {"rows": mk.mr, "vectors": mk.nv})
+    found = next(f for f in read_functions(text, vector_types(isa)))
+    if found.name != name or found.parameters[:2] != ("rows", "vectors"):
+        raise Unread(f"{found.name}({', '.join(found.parameters)}) is no function for several kernels")
+    return found.parameters[2:], unrolled(found, {"rows": mk.mr, "vectors": mk.nv})
 
 
 class State:
@@ -151,7 +152,7 @@ class _Run:
             return [self._loop(node, s)]
         elif node.kind == "if":
             return self._branch(node, s)
-        else:
+        elif node.kind != "array":
             raise Unread(f"a statement of kind {node.kind}")
         return [s]
 

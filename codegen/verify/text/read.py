@@ -23,7 +23,15 @@ class Node(NamedTuple):
     kids: tuple[Node, ...] = ()
 
 
-Function = tuple[str, tuple[str, ...], tuple[Node, ...]]  # its name, parameters and body
+class Function(NamedTuple):
+    """A function's name, its parameters with their types, and its body."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: tuple[Node, ...]
+    types: dict[str, str]
+
+
 NOTHING = Node("nothing")
 _TOKEN = re.compile(
     r"(?:\s|/\*.*?\*/|//[^\n]*)*(?:(#[^\n]*)"
@@ -69,11 +77,12 @@ def read_function(text: str, types: frozenset[str] = frozenset()) -> Function:
     head = re.search(r"\b(\w+)\(([^()]*)\)\s*\{", text)
     if head is None:
         raise Unread("no function")
-    parameters = tuple(re.findall(r"(\w+)\s*(?:,|$)", head[2]))
+    declared = re.findall(r"\s*([^,]*?)\s*\b(\w+)\s*(?:,|$)", head[2])
     body = text[head.end() :].rstrip()
     if not body.endswith("}"):
         raise Unread("the function has no end")
-    return head[1], parameters, read_statements(body[:-1], types)
+    parameters = tuple(name for _, name in declared)
+    return Function(head[1], parameters, read_statements(body[:-1], types), {name: kind for kind, name in declared})
 
 
 def read_functions(text: str, types: frozenset[str] = frozenset()) -> list[Function]:

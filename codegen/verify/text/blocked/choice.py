@@ -9,7 +9,7 @@ from codegen.verify.text.read import Function, Node, Unread
 
 def written_out(call: Node, function: Function) -> Node:
     """The body of the function with the call's arguments in place of its parameters."""
-    _, parameters, body = function
+    parameters, body = function.parameters, function.body
     if len(parameters) != len(call.kids) or len(body) != 1:
         raise Unread(f"a call of {call.text} with {len(call.kids)} arguments")
     return _with(body[0], dict(zip(parameters, call.kids, strict=True)))

@@ -15,11 +15,12 @@ from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, decided, negated, ways
 from codegen.verify.text.lanes import show, vector_types
 from codegen.verify.text.poly import ZERO, Poly, var
-from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function
+from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_functions
 from codegen.verify.text.sweep.lanewise import neutral_text
 from codegen.verify.text.sweep.loops import Loops
 from codegen.verify.text.sweep.state import SEVERAL, Address, K, Local, N, Spec, State, Vector
 from codegen.verify.text.sweep.terms import LaneChoice, LaneValue, Steps
+from codegen.verify.text.unroll import unrolled
 
 _SILENT = ("TW_PREFETCH", "TW_FETCH")
 
@@ -43,7 +44,8 @@ class Paths:
 def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str) -> str:
     """Why the printed function is not the kernel that callers take it for; empty when it is."""
     try:
-        _, parameters, body = read_function(text, vector_types(isa))
+        *others, function = read_functions(text, vector_types(isa))
+        parameters, body = function.parameters, unrolled(function, {}, {f.name: f for f in others})
         spec = _spec(isa, mk)
         lines = zip(spec.matrices, spec.pitches, strict=True)
         several = ("several",) if grouped(isa, mk) else ()
@@ -106,8 +108,10 @@ class KernelRun(Loops):
         if node.kind == "several":
             return self.run(node.kids, s)
         if node.kind == "block":
-            mine = {n.text for k in node.kids for n in (k.kids if k.kind == "several" else (k,)) if n.kind == "declare"}
+            mine = {n.text for n in node.kids if n.kind == "array" or (n.kind == "declare" and "[" not in n.text)}
             return [self._left(end, mine) for end in self.run(node.kids, s)]
+        if node.kind == "array":
+            return [s]
         if node.kind == "declare":
             return self._declare(node, s)
         if node.kind == "for":
@@ -120,10 +124,9 @@ class KernelRun(Loops):
         return [s]
 
     def _left(self, s: State, mine: set[str]) -> State:
-        """Behind a block: its own variables are gone, others keep what they got."""
-        for name in mine:
-            s.names.pop(name, None)
-            s.vectors.pop(name, None)
+        """Behind a block: its own variables and arrays are gone, others keep what they got."""
+        s.names = {n: x for n, x in s.names.items() if n.partition("[")[0] not in mine}
+        s.vectors = {n: x for n, x in s.vectors.items() if n.partition("[")[0] not in mine}
         return s
 
     def _declare(self, node: Node, s: State) -> list[State]:
@@ -196,6 +199,8 @@ class KernelRun(Loops):
 
     def _where(self, given: Poly, e: Node, s: State) -> None:
         """`if (given) variable = value`: one value or the other."""
+        if s.facts.recorded(-given - 1):
+            return
         if s.facts.recorded(given):
             self._do(e, s)
             return

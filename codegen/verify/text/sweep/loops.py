@@ -248,7 +248,7 @@ class Loops(Stores, ABC):
                 raise Unread(f"a loop with a condition {show(other)}")
             if not known:
                 return s
-        statements = body.kids if body.kind == "block" else (body,)
+        statements = _flat(body)
         if [x.kind for x in statements] == ["do"] and statements[0].kids[0].kids[0].kind == "name":
             return self._steps(name, start, past, statements[0].kids[0], s)
         if start != ZERO:
@@ -285,6 +285,10 @@ class Loops(Stores, ABC):
                 found.append(self.unknown)
         s.vectors[register] = tuple(found)
         return s
+
+
+def _flat(node: Node) -> list[Node]:
+    return [x for k in node.kids for x in _flat(k)] if node.kind == "block" else [node]
 
 
 def _all_of(cond: Node) -> list[Node]:
