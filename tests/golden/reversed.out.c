@@ -83,16 +83,72 @@ TW_INLINE long tw_thread(void) { return 0; }
 #else
 #define TW_FETCH(p, n) TW_PREFETCH(p, n, 0)
 #endif
+/* A loop whose length is a constant where it is called. */
+#ifdef __clang__
+#define TW_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TW_UNROLL _Pragma("GCC unroll 64")
+#endif
 typedef double tw_f64x2 __attribute__((vector_size(16)));
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
 #ifndef TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
 #define TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
-/* Steps, 2 elements at once. */
-#define TW_STEPS_X2(a_0, x_0) \
-  c0 = c0 - ((*(const tw_f64x2u *)(a_0 + j)) * x_0); c1 = c1 - ((*(const tw_f64x2u *)(a_0 + j + 2)) * x_0); \
-  c2 = c2 - ((*(const tw_f64x2u *)(a_0 + j + 4)) * x_0); c3 = c3 - ((*(const tw_f64x2u *)(a_0 + j + 6)) * x_0); \
-  c4 = c4 - ((*(const tw_f64x2u *)(a_0 + j + 8)) * x_0); c5 = c5 - ((*(const tw_f64x2u *)(a_0 + j + 10)) * x_0); \
-  c6 = c6 - ((*(const tw_f64x2u *)(a_0 + j + 12)) * x_0); c7 = c7 - ((*(const tw_f64x2u *)(a_0 + j + 14)) * x_0)
+/* A step with each of so many lines of a, on `vectors` vectors of y from element j on. */
+__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6fda82_block(
+    int lines, int vectors, const double **line, const tw_f64x2 *b, double *y, long j)
+{
+  tw_f64x2 sum[8];
+  TW_UNROLL for (int v = 0; v < vectors; v++)
+    sum[v] = *(const tw_f64x2u *)(y + j + 2 * v);
+  TW_UNROLL for (int r = 0; r < lines; r++)
+    TW_UNROLL for (int v = 0; v < vectors; v++) {
+      tw_f64x2 acc = sum[v];
+      acc = acc - ((*(const tw_f64x2u *)(line[r] + j + 2 * v)) * b[r]);
+      sum[v] = acc;
+    }
+  TW_UNROLL for (int v = 0; v < vectors; v++)
+    *(tw_f64x2u *)(y + j + 2 * v) = sum[v];
+}
+/* The steps p, p + 1, ..., as many as `lines`, of all elements of y. */
+__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6fda82_steps(
+    int lines, int vectors, int ahead, long p, long n, const double *restrict a, long pitch, const double *restrict x,
+    double *restrict y)
+{
+  const double *line[7];
+  tw_f64x2 b[7];
+  TW_UNROLL for (int r = 0; r < lines; r++) {
+    line[r] = a + (p + r) * pitch;
+    b[r] = x[p + r] - (tw_f64x2){ 0 };
+  }
+  long j = 0;
+  for (; j <= n - 2 * vectors; j += 2 * vectors) {
+    TW_UNROLL for (int e = ahead; e < ahead + 2 * vectors; e += 8)
+      TW_UNROLL for (int r = 0; r < lines; r++)
+        if (lines > 1)
+          TW_PREFETCH(line[r], j + e, 0);
+        else { /* y is used once for each line, too: the lines push it out of the first cache */
+          TW_FETCH(line[r], j + e);
+          TW_FETCH(y, j + e);
+        }
+    tw_v128_f64_lanes_7_sub_mul_6fda82_block(lines, vectors, line, b, y, j);
+  }
+  for (; j <= n - 2; j += 2)
+    tw_v128_f64_lanes_7_sub_mul_6fda82_block(lines, 1, line, b, y, j);
+  if (j < n) {
+    double rest[16] = { 0 };
+    const double *tail[7];
+    for (long e = 0; e < n - j; e++) {
+      rest[e] = y[j + e];
+      TW_UNROLL for (int r = 0; r < lines; r++)
+        rest[2 * r + 2 + e] = line[r][j + e];
+    }
+    TW_UNROLL for (int r = 0; r < lines; r++)
+      tail[r] = rest + 2 * r + 2;
+    tw_v128_f64_lanes_7_sub_mul_6fda82_block(lines, 1, tail, b, rest, 0);
+    for (long e = 0; e < n - j; e++)
+      y[j + e] = rest[e];
+  }
+}
 /* y has n elements; each of k steps makes an element
  *   sub(acc, mul(a, b))
  * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several` steps are taken
@@ -101,94 +157,11 @@ static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several, con
                                                const double *restrict x, double *restrict y)
 {
   long p = 0;
-  for (; p < several; p += 7) {
-    const double *const a_0 = a + p * pitch, *const a_1 = a + (p + 1) * pitch, *const a_2 = a + (p + 2) * pitch,
-        *const a_3 = a + (p + 3) * pitch, *const a_4 = a + (p + 4) * pitch, *const a_5 = a + (p + 5) * pitch,
-        *const a_6 = a + (p + 6) * pitch;
-    const tw_f64x2 x_0 = x[p] - (tw_f64x2){ 0 }; const tw_f64x2 x_1 = x[p + 1] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_2 = x[p + 2] - (tw_f64x2){ 0 }; const tw_f64x2 x_3 = x[p + 3] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_4 = x[p + 4] - (tw_f64x2){ 0 }; const tw_f64x2 x_5 = x[p + 5] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_6 = x[p + 6] - (tw_f64x2){ 0 };
-    long j = 0;
-    for (; j <= n - 16; j += 16) {
-      TW_PREFETCH(a_0, j + 8, 0); TW_PREFETCH(a_0, j + 16, 0); TW_PREFETCH(a_1, j + 8, 0);
-      TW_PREFETCH(a_1, j + 16, 0); TW_PREFETCH(a_2, j + 8, 0); TW_PREFETCH(a_2, j + 16, 0);
-      TW_PREFETCH(a_3, j + 8, 0); TW_PREFETCH(a_3, j + 16, 0); TW_PREFETCH(a_4, j + 8, 0);
-      TW_PREFETCH(a_4, j + 16, 0); TW_PREFETCH(a_5, j + 8, 0); TW_PREFETCH(a_5, j + 16, 0);
-      TW_PREFETCH(a_6, j + 8, 0); TW_PREFETCH(a_6, j + 16, 0);
-      tw_f64x2 c0 = *(const tw_f64x2u *)(y + j), c1 = *(const tw_f64x2u *)(y + j + 2),
-          c2 = *(const tw_f64x2u *)(y + j + 4), c3 = *(const tw_f64x2u *)(y + j + 6),
-          c4 = *(const tw_f64x2u *)(y + j + 8), c5 = *(const tw_f64x2u *)(y + j + 10),
-          c6 = *(const tw_f64x2u *)(y + j + 12), c7 = *(const tw_f64x2u *)(y + j + 14);
-      TW_STEPS_X2(a_0, x_0); TW_STEPS_X2(a_1, x_1); TW_STEPS_X2(a_2, x_2); TW_STEPS_X2(a_3, x_3);
-      TW_STEPS_X2(a_4, x_4); TW_STEPS_X2(a_5, x_5); TW_STEPS_X2(a_6, x_6);
-      *(tw_f64x2u *)(y + j) = c0; *(tw_f64x2u *)(y + j + 2) = c1;
-      *(tw_f64x2u *)(y + j + 4) = c2; *(tw_f64x2u *)(y + j + 6) = c3;
-      *(tw_f64x2u *)(y + j + 8) = c4; *(tw_f64x2u *)(y + j + 10) = c5;
-      *(tw_f64x2u *)(y + j + 12) = c6; *(tw_f64x2u *)(y + j + 14) = c7;
-    }
-    for (; j <= n - 2; j += 2) {
-      tw_f64x2 c = *(const tw_f64x2u *)(y + j);
-      c = c - ((*(const tw_f64x2u *)(a_0 + j)) * x_0); c = c - ((*(const tw_f64x2u *)(a_1 + j)) * x_1);
-      c = c - ((*(const tw_f64x2u *)(a_2 + j)) * x_2); c = c - ((*(const tw_f64x2u *)(a_3 + j)) * x_3);
-      c = c - ((*(const tw_f64x2u *)(a_4 + j)) * x_4); c = c - ((*(const tw_f64x2u *)(a_5 + j)) * x_5);
-      c = c - ((*(const tw_f64x2u *)(a_6 + j)) * x_6);
-      *(tw_f64x2u *)(y + j) = c;
-    }
-    if (j < n) {
-      double rest[16] = { 0 };
-      for (long e = 0; e < n - j; e++) {
-        rest[e] = y[j + e];
-        rest[2 + e] = a_0[j + e]; rest[4 + e] = a_1[j + e]; rest[6 + e] = a_2[j + e]; rest[8 + e] = a_3[j + e];
-        rest[10 + e] = a_4[j + e]; rest[12 + e] = a_5[j + e]; rest[14 + e] = a_6[j + e];
-      }
-      tw_f64x2 c = *(const tw_f64x2u *)(rest);
-      c = c - ((*(const tw_f64x2u *)(rest + 2)) * x_0); c = c - ((*(const tw_f64x2u *)(rest + 4)) * x_1);
-      c = c - ((*(const tw_f64x2u *)(rest + 6)) * x_2); c = c - ((*(const tw_f64x2u *)(rest + 8)) * x_3);
-      c = c - ((*(const tw_f64x2u *)(rest + 10)) * x_4); c = c - ((*(const tw_f64x2u *)(rest + 12)) * x_5);
-      c = c - ((*(const tw_f64x2u *)(rest + 14)) * x_6);
-      *(tw_f64x2u *)(rest) = c;
-      for (long e = 0; e < n - j; e++)
-        y[j + e] = rest[e];
-    }
-  }
-  for (; p < k; p++) {
-    const double *const a_0 = a + p * pitch;
-    const tw_f64x2 x_0 = x[p] - (tw_f64x2){ 0 };
-    long j = 0;
-    for (; j <= n - 16; j += 16) {
-      TW_FETCH(a_0, j + 64); TW_FETCH(a_0, j + 72);
-      TW_FETCH(y, j + 64); TW_FETCH(y, j + 72);
-      tw_f64x2 c0 = *(const tw_f64x2u *)(y + j), c1 = *(const tw_f64x2u *)(y + j + 2),
-          c2 = *(const tw_f64x2u *)(y + j + 4), c3 = *(const tw_f64x2u *)(y + j + 6),
-          c4 = *(const tw_f64x2u *)(y + j + 8), c5 = *(const tw_f64x2u *)(y + j + 10),
-          c6 = *(const tw_f64x2u *)(y + j + 12), c7 = *(const tw_f64x2u *)(y + j + 14);
-      TW_STEPS_X2(a_0, x_0);
-      *(tw_f64x2u *)(y + j) = c0; *(tw_f64x2u *)(y + j + 2) = c1;
-      *(tw_f64x2u *)(y + j + 4) = c2; *(tw_f64x2u *)(y + j + 6) = c3;
-      *(tw_f64x2u *)(y + j + 8) = c4; *(tw_f64x2u *)(y + j + 10) = c5;
-      *(tw_f64x2u *)(y + j + 12) = c6; *(tw_f64x2u *)(y + j + 14) = c7;
-    }
-    for (; j <= n - 2; j += 2) {
-      tw_f64x2 c = *(const tw_f64x2u *)(y + j);
-      c = c - ((*(const tw_f64x2u *)(a_0 + j)) * x_0);
-      *(tw_f64x2u *)(y + j) = c;
-    }
-    if (j < n) {
-      double rest[4] = { 0 };
-      for (long e = 0; e < n - j; e++) {
-        rest[e] = y[j + e];
-        rest[2 + e] = a_0[j + e];
-      }
-      tw_f64x2 c = *(const tw_f64x2u *)(rest);
-      c = c - ((*(const tw_f64x2u *)(rest + 2)) * x_0);
-      *(tw_f64x2u *)(rest) = c;
-      for (long e = 0; e < n - j; e++)
-        y[j + e] = rest[e];
-    }
-  }
+  for (; p < several; p += 7)
+    tw_v128_f64_lanes_7_sub_mul_6fda82_steps(7, 8, 8, p, n, a, pitch, x, y);
+  for (; p < k; p++)
+    tw_v128_f64_lanes_7_sub_mul_6fda82_steps(1, 8, 64, p, n, a, pitch, x, y);
 }
-#undef TW_STEPS_X2
 #endif
 /* Loops that count down, and one that counts by two. */
 void back(int n, double x[n], const double L[n][n])

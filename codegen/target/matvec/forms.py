@@ -75,7 +75,7 @@ class FormTexts:
         return bare(self.o.call(operation, "acc", other))
 
     def step(self, at: Sequence[str], b: str = "") -> str:
-        """The value of `acc` after a step with elements of the matrices from memory, and operands with the index `b`."""
+        """The value of `acc` after a step with elements of the matrices from memory; `b` is the index of operands."""
         a = [self.o.load(plus(m.line + "[r]", *at)) for m in self.matrices]
         return self.o.value("acc", a, [f"{name}{b}" for _, name in self.operands])
 

@@ -39,7 +39,7 @@ def shuffle(isa: Isa, elem: str, x: str, y: str, order: Sequence[int]) -> str:
 
 
 def turn(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """New vectors that turn a square block, as names and values, and the names of its columns. All begin with `stem`."""
+    """New vectors that turn a square block, as names and values, and the names of its columns; `stem` begins names."""
     lanes = len(rows)
     part = min(lanes, PART_BITS // bits_of(elem))
     made: list[tuple[str, str]] = []

@@ -1,5 +1,5 @@
-"""A function whose loops and choices depend on constants, as compilers see it: loops unrolled, choices made, elements of
-local arrays as variables of their own, and functions that it calls written out.
+"""A function whose loops and choices depend on constants, as compilers see it: loops unrolled, choices made, functions
+that it calls written out, and elements of local arrays as variables of their own.
 
 A local array without an initial value is a row of such variables; one with an initial value stays an array.
 """
@@ -165,7 +165,7 @@ class _Unroller:
         e = env.get(e.text, e) if e.kind == "name" else e
         if e.kind != "name" or e.text not in self.arrays:
             return None
-        kind, sizes = self.arrays[e.text]
+        sizes = self.arrays[e.text][1]
         at = [self._number(s, env) for s in subscripts[: len(sizes)]]
         if len(at) != len(sizes) or not all(0 <= k < n for k, n in zip(at, sizes, strict=True)):
             raise Unread(f"{e.text}{at} is no element")
@@ -197,7 +197,8 @@ class _Unroller:
         if e.kind == "name" and (found := env.get(e.text, e)).kind == "name" and found.text in self.arrays:
             return found
         made = self._value(e, env)
-        plain = all(n.kind in ("name", "number") or (n.kind == "binary" and n.text in ("+", "-", "*")) for n in nodes(made))
+        sums = ("+", "-", "*")
+        plain = all(n.kind in ("name", "number") or (n.kind == "binary" and n.text in sums) for n in nodes(made))
         typed = "*" in wanted or wanted == "long" or (wanted == "int" and _is_integer(made))
         if not plain or not (typed or (e.kind == "name" and self.types.get(e.text) == wanted)):
             raise Unread(f"an argument {show(e)}")
