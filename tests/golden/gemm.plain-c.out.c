@@ -63,7 +63,11 @@ TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
 /* A loop whose length is a constant where it is called. */
-#define TW_UNROLL _Pragma("GCC unroll 32")
+#ifdef __clang__
+#define TW_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TW_UNROLL _Pragma("GCC unroll 64")
+#endif
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include <immintrin.h>
 #ifndef TW_NO_FMA
