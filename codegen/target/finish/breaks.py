@@ -7,7 +7,7 @@ arguments, operands of a sum under operands.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from codegen.record import record
@@ -102,12 +102,20 @@ def _controlled(head: str, body: str, start: int, hang: int, width: int, tail: i
 
 def _closing(code: str, at: int) -> int:
     """The place behind the bracket that closes the one at `at`."""
-    depth = 0
-    for m in _TOKEN.finditer(code, at):
-        depth += 1 if m.lastgroup == "open" else -1 if m.lastgroup == "close" else 0
-        if depth == 0:
-            return m.end()
-    return len(code)
+    return _closings(code).get(at, len(code))
+
+
+@lru_cache(256)
+def _closings(code: str) -> Mapping[int, int]:
+    """The same for all brackets: most places for a break ask."""
+    out: dict[int, int] = {}
+    stack: list[int] = []
+    for m in _TOKEN.finditer(code):
+        if m.lastgroup == "open":
+            stack.append(m.start())
+        elif m.lastgroup == "close" and stack:
+            out[stack.pop()] = m.end()
+    return out
 
 
 @lru_cache(256)
