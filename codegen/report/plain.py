@@ -21,11 +21,13 @@ from codegen.plan.model import (
     Parallel,
     Pipeline,
     Ranks,
+    Registers,
     Reverse,
     ScalarReplace,
     Schedule,
     Skew,
     StageIn,
+    StageShared,
     Stay,
     StoreIn,
     StripMine,
@@ -39,7 +41,7 @@ from codegen.scop.product import Nested, Sweep
 
 
 def sentence(d: Directive) -> str:
-    """For people who read a plan for the first time."""
+    """For people who read a plan for the first time; empty where the plan's own words have to do."""
     return _loops(d) or _data(d)
 
 
@@ -108,6 +110,12 @@ def _data(d: Directive) -> str:
     if isinstance(d, InLanes):
         block = f" of {d.rows * d.vectors} in registers" if d.rows * d.vectors > 1 else ""
         return f"Runs iterations of {_names(d.loop)} in vectors{block}, on local data."
+    if isinstance(d, Registers):
+        rows, columns = (n for _, n in d.loops)
+        by = f", on {d.unit}" if d.unit else ""
+        return f"Gives each thread of a device {rows} by {columns} elements of a product in registers{by}."
+    if isinstance(d, StageShared):
+        return f"Copies what {d.size} iterations of {_names(d.loop)} use of `{d.array}` to shared memory of the device."
     if isinstance(d, OnMesh):
         return f"Cores share the operands of {d.stmt} across the mesh."
     if isinstance(d, Stay):
@@ -118,7 +126,7 @@ def _data(d: Directive) -> str:
         if isinstance(d.how, Nested):
             return f"Carries {d.stmt} out as a product in exactly this order of loops, on registers and vectors."
         return f"Carries {d.stmt} out as a product of matrices: in blocks for the caches, by a kernel on registers."
-    raise AssertionError(d)
+    return ""
 
 
 def _names(*loops: LoopRef) -> str:
