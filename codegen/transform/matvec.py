@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.isa.known import own
+from codegen.isa.load import NAMES, table
 from codegen.plan.model import Multiply
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction
@@ -18,8 +19,7 @@ from codegen.scop.tree import Loop, Place
 from codegen.transform.find import illegal
 from codegen.transform.program import Program, pending
 
-# Vectors of a fixed width; `generic` ones have any.
-BITS = {"neon": (128,), "avx2": (256,), "avx512": (512,), "generic": (64, 128, 256, 512, 1024, 2048)}
+GENERIC = (64, 128, 256, 512, 1024, 2048)  # bits of vectors where the table gives no width
 
 FARTHEST = 1 << 16  # elements that a line is fetched ahead of its use
 
@@ -27,7 +27,10 @@ FARTHEST = 1 << 16  # elements that a line is fetched ahead of its use
 def has_width(isa: str, bits: int) -> bool:
     """Whether an instruction set has vectors of this fixed width."""
     mine = own(isa)
-    return bits == mine.vector_bits if mine is not None else bits in BITS.get(isa, ())
+    if mine is not None:
+        return bits == mine.vector_bits
+    have = table(isa).get("vector_bits") if isa in NAMES else 0
+    return bits in GENERIC if have is None else 0 < bits == have
 
 
 def check_sweep(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from codegen.isa.load import load
 from codegen.plan.model import CopyReads, Directive, Multiply, Plan, StripMine
 from codegen.scop.product import Blocking, Sweep
 from codegen.strategy.knobs.knob import HUGE, Knob, Number, Slots, around
@@ -85,7 +86,7 @@ def _field(k: int, d: Multiply, name: str, values: Sequence[int]) -> Knob:
 
 def _register_tile(k: int, d: Multiply, h: Blocking) -> Knob:
     """Rows by vectors; a few tiles beyond what the registers hold are for the compiler to show."""
-    most = 36 if h.isa in ("neon", "sve", "avx512") else 18
+    most = 36 if load(h.isa).registers >= 32 else 18
     tiles = [(mr, nv) for nv in range(1, 9) for mr in range(1, 17) if 4 <= mr * nv <= most and nv <= 2 * mr + 2]
     tiles = sorted({(h.mr, h.nv), *tiles})
 
