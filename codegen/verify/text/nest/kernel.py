@@ -29,7 +29,7 @@ def wrong_nest(isa: Isa, kernel: NestKernel, text: str) -> str:
     """Why a function is not the kernel that callers take it for; empty when it is."""
     problem = kernel.nest.problem
     try:
-        name, parameters, body = read_function(_ATTRIBUTE.sub("", text), vector_types(isa))
+        name, parameters, body, _ = read_function(_ATTRIBUTE.sub("", text), vector_types(isa))
         if name != kernel.name or parameters != ("a", "b", "c"):
             raise Unread(f"it is {name}({', '.join(parameters)})")
         run = _Run(isa, problem.elem)
