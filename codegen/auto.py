@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
@@ -16,6 +18,7 @@ from codegen.machine import Machine
 from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.options import GenOptions
 from codegen.record import record
+from codegen.side_by_side import at_once, side_by_side
 from codegen.source.directives import with_directives_inside
 from codegen.source.layout.linedirectives import line_directives
 from codegen.source.marks import region_of
@@ -162,18 +165,20 @@ def _tried(
     source = open_regions(path, text, options, tuple(c.region for c in now))
     clock.append(("reading", time.perf_counter()))
     slices = {s.region.index: s for s in source.slices}
-    for c in now:
-        s = slices.get(c.region.index)
-        if s is None:
-            yield _Try(c, source)
-            continue
-        try:
-            yield _Try(c, source, run_region(source, s, _careful(options, c), machine))
-        except Exception as error:
-            if c.nest is None:
-                raise
-            yield _Try(c, source, error=_failed(error, Loc(source.name, c.region.first_line)))
-        clock.append((f"region {c.region.index}", time.perf_counter()))
+    active = [(c, slices[c.region.index]) for c in now if c.region.index in slices]
+    works = [partial(run_region, source, s, _careful(options, c), machine) for c, s in active]
+    with closing(side_by_side(works, at_once())) as made:
+        for c in now:
+            if c.region.index not in slices:
+                yield _Try(c, source)
+                continue
+            try:
+                yield _Try(c, source, next(made)())
+            except Exception as error:
+                if c.nest is None:
+                    raise
+                yield _Try(c, source, error=_failed(error, Loc(source.name, c.region.first_line)))
+            clock.append((f"region {c.region.index}", time.perf_counter()))
 
 
 def _careful(options: GenOptions, c: _Candidate) -> GenOptions:

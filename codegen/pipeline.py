@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import closing
 from dataclasses import field, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from codegen.machine import Machine, load_for
 from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, no_region, open_source
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
+from codegen.side_by_side import at_once, side_by_side
 from codegen.source.macros.baked import region_text
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written
@@ -142,14 +145,17 @@ def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
     messages += misspelt_pragmas(source.text, source.name)
     messages += unknown_names(options.context, (text, *(s.text for s in source.slices)), source.name)
     by_index = {s.region.index: s for s in source.slices}
-    for region in source.regions:
-        if region.index not in by_index:
-            messages.append(inactive(region, source.name))
-            continue
-        outcome = run_region(source, by_index[region.index], options, machine)
-        clock.append((f"region {region.index}", time.perf_counter()))
-        outcomes.append(outcome)
-        messages += (*outcome.diagnostics, *decided(source, region, outcome))
+    active = [by_index[r.index] for r in source.regions if r.index in by_index]
+    works = [partial(run_region, source, s, options, machine) for s in active]
+    with closing(side_by_side(works, at_once())) as made:
+        for region in source.regions:
+            if region.index not in by_index:
+                messages.append(inactive(region, source.name))
+                continue
+            outcome = next(made)()
+            clock.append((f"region {region.index}", time.perf_counter()))
+            outcomes.append(outcome)
+            messages += (*outcome.diagnostics, *decided(source, region, outcome))
     return Performed(source, tuple(outcomes), tuple(messages), (), tuple(clock))
 
 

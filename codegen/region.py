@@ -28,6 +28,7 @@ from codegen.source.region_slice import RegionSlice
 from codegen.strategy.author import Considered
 from codegen.strategy.choice import Decision
 from codegen.strategy.cost.gain import Gain
+from codegen.strategy.loops.ownership import owner_remarks
 from codegen.strategy.planner import default_plan, source_plan
 from codegen.target.emit import AnyKernel
 from codegen.target.finish.links import Links
@@ -39,6 +40,7 @@ from codegen.transform.program import Program
 from codegen.transform.storage import place_storage
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove
+from codegen.verify.storage import SHARED_BY
 
 # Which parts of a region's counted work the authors of plans get, from ambitious to plain; the model has had its own.
 # Past its part, an author makes room for the next.
@@ -153,7 +155,8 @@ def make(
     for k, (author, share) in list(enumerate(zip(authors, AUTHORS, strict=True)))[skipped:]:
         made, problem = attempt(model, author, tried, part(options.timeout, share))
         if made is not None:
-            return replace(made, remarks=(*problems, *made.remarks), author=k)
+            remarks = (*problems, *made.remarks, *owner_remarks(made.program, machine))
+            return replace(made, remarks=remarks, author=k)
         if problem is not None:
             problems.append(problem)
     if problems[-1].message.endswith(TOO_MUCH):
@@ -246,7 +249,7 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
     try:
         code = lowered(program.scop, generate_ast(program.scop, tree))
         findings = prove(program.scop, program.deps, code)
-        if findings and all(f.check == "storage" for f in findings):
+        if findings and all(f.check == "storage" and SHARED_BY not in f.message for f in findings):
             # Parts of one iteration may have come out as code of their own, each with its own variables.
             whole = lowered(program.scop, generate_ast(program.scop, tree, whole=True))
             if not prove(program.scop, program.deps, whole):

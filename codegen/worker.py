@@ -108,14 +108,15 @@ def _answer(work: Callable[[], object], writer: int) -> None:
         try:
             data = pickle.dumps((True, work()))
         except BaseException as error:
-            data = _pickled_error(error)
+            data = pickled_error(error)
         with os.fdopen(writer, "wb") as out:
             out.write(data)
     finally:
         os._exit(0)
 
 
-def _pickled_error(error: BaseException) -> bytes:
+def pickled_error(error: BaseException) -> bytes:
+    """An exception as the answer of a child, with its traceback as a note."""
     import traceback
 
     text = traceback.format_exc()

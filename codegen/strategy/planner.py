@@ -29,7 +29,6 @@ from codegen.strategy.knobs.rows import jam_factors, vectors
 from codegen.strategy.knobs.threads import thread_loops
 from codegen.strategy.knobs.tiles import tile_lengths
 from codegen.strategy.loops.interleaved_recurrences import has_chains
-from codegen.strategy.loops.ownership import owner_remarks
 from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged, with_flags
@@ -253,11 +252,16 @@ def _kept_apart(source: Program) -> bool:
 
 def _in_source_order(source: Program, machine: Machine, effort: int) -> Decision:
     """The source's order, with rows that take turns where each keeps variables of the region."""
-    return decorate(with_flags(source), machine, effort) if has_chains(source) else source_plan(source, machine)
+    return decorate(with_flags(source), machine, effort) if has_chains(source) else _marked(source, machine)
 
 
 def source_plan(source: Program, machine: Machine) -> Decision:
     """Keep the source's order; only mark loops."""
+    return _marked(source, machine)
+
+
+@remember(1)
+def _marked(source: Program, machine: Machine) -> Decision:
     return decorate(source, machine, 0)
 
 
@@ -346,7 +350,6 @@ def decorate(
         _cut(author, full=effort > 1)
     _share(author)
     _vectorize(author)
-    author.remarks.extend(owner_remarks(author.p, machine))
     author.remarks.extend(sentences.nothing(p.scop, author.directives))
     return Decision(
         Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks), author.p, tuple(author.considered)

@@ -28,6 +28,9 @@ class _Use:
     only: isl.Set | None = None  # the instances for which it happens, if it stands behind a condition
 
 
+SHARED_BY = "would be shared by the iterations of the"  # which loops around the same storage cannot mend
+
+
 def wrong_storage(
     scop: Scop, deps: Dependences, runs: Sequence[StatementRun], times: isl.UnionMap, width: int
 ) -> list[str]:
@@ -194,7 +197,7 @@ def _shared(scop: Scop, uses: Sequence[_Use], cells: _Cells, width: int, name: s
         for lp in use.run.point.loops:
             if use.run.point.when.index(lp.var) < use.depth:
                 if roomy and lp.loop.kind in CONCURRENT - {PARALLEL}:  # a thread has one object, lanes have none
-                    return [f"`{name}` would be shared by the iterations of the {lp.loop.kind} loop `{lp.loop.name}`"]
+                    return [f"`{name}` {SHARED_BY} {lp.loop.kind} loop `{lp.loop.name}`"]
                 continue
             if lp.loop.kind not in CONCURRENT | {PIPELINED} or id(lp) in seen:
                 continue
@@ -207,5 +210,5 @@ def _shared(scop: Scop, uses: Sequence[_Use], cells: _Cells, width: int, name: s
                 in_time = conflicts.apply_domain(times).apply_range(times)
             pairs = same_iteration_until(param_space(scop), width, use.run.point.when, lp.var)
             if not in_time.intersect(isl.UnionMap.from_map(pairs)).is_empty():
-                return [f"`{name}` would be shared by the iterations of the {lp.loop.kind} loop `{lp.loop.name}`"]
+                return [f"`{name}` {SHARED_BY} {lp.loop.kind} loop `{lp.loop.name}`"]
     return []

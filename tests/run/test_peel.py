@@ -165,3 +165,27 @@ def test_what_reads_the_same_stays_together() -> None:
     text = fast(TOGETHER)
     loops = re.findall(r"image\[i\] .*\n\s*light\[i\]", text)
     assert loops, text
+
+
+BLOCKS = """
+void blocks(int cells, double (*a)[5][5])
+{
+#pragma scop
+  for (int c = 0; c < cells; c++)
+    for (int p = 0; p < 5; p++)
+      for (int i = 0; i < 5; i++) {
+        if (i == p)
+          continue;
+        for (int j = p + 1; j < 5; j++)
+          a[c][i][j] -= a[c][i][p] * a[c][p][j];
+      }
+#pragma endscop
+}
+"""
+
+
+def test_one_thread_runs_loops_without_the_test_that_the_source_has() -> None:
+    """i == p takes loop i apart; that is faster than what was written, whether there are threads or not."""
+    text = codegen.generate(BLOCKS).text
+    assert "tw_max_threads() > 1" not in text and "for (long i = p + 1; i < 5; i++)" in text
+    assert run(BLOCKS).ok

@@ -13,6 +13,7 @@ from codegen.record import record
 from codegen.scop.distance import is_zero
 from codegen.scop.expr import Binary, Call, DataLoop, Gather, Ref, Ternary, walk
 from codegen.scop.model import Array, Statement
+from codegen.scop.remember import remember
 from codegen.scop.tree import ON_THREADS, Band, Place, has_band, loops
 from codegen.strategy.cost.groups import GroupInRegion, StatementGroup, groups, in_region
 from codegen.strategy.cost.tile_sizes import WRITTEN_OUT
@@ -34,14 +35,22 @@ def cycles(p: Program, machine: Machine, threads: int = 1, free: bool = False) -
     """For the whole region; so many threads share what is inside loops marked for them, or with `free` inside loops
     that could be."""
     total = 0.0
+    for each, shared, could_be in _by_group(p, machine):
+        total += each / threads if (could_be if free else shared) else each
+    return total
+
+
+@remember(6)
+def _by_group(p: Program, machine: Machine) -> tuple[tuple[float, bool, bool], ...]:
+    """For each group of statements: what it costs, and whether threads share it, or could."""
     seen: Seen = {}
     found = tuple(loops(p.tree))
+    out = []
     for g in groups(p.tree, (), ()):
         places = {q.loop.name: q for q in found if g.path[: len(q.path)] == q.path}
-        each = _group(in_region(p, machine, g), places, seen)
-        shared = _parallel(g) if free else any(lp.kind in ON_THREADS for lp in g.around)
-        total += each / threads if shared else each
-    return total
+        shared = any(lp.kind in ON_THREADS for lp in g.around)
+        out.append((_group(in_region(p, machine, g), places, seen), shared, _parallel(g)))
+    return tuple(out)
 
 
 def _parallel(g: StatementGroup) -> bool:

@@ -8,11 +8,13 @@ from functools import partial
 
 import islpy as isl
 
+from codegen.record import record
 from codegen.scop.dependences import Dependences, domain, known_through, one_object, order_map, param_space, times_of
 from codegen.scop.isl_helpers import maps_of, schedule_kind
 from codegen.scop.model import Scop
 from codegen.scop.remember import remember
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, walk, with_kids
+from codegen.strategy.orders.clusters import Clusters, clusters
 
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
 PIECES = 6
@@ -22,6 +24,17 @@ PARTS, FACES = 24, 8
 # With more faces than this (nests of eight loops have them) exact dependences take half a minute, however few.
 MANY_FACES = 14
 Relations = tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap, isl.UnionMap]
+
+
+@record
+class _Graph:
+    """What the scheduler is asked: instances of statements, or of clusters of them; validity, flow, and the lives of
+    variables with their order, exact and without what the domains say."""
+
+    nodes: isl.UnionSet
+    exact: Relations
+    short: Relations
+    together: Clusters | None
 
 
 @remember(4)
@@ -42,12 +55,12 @@ def tilable_schedule(scop: Scop, deps: Dependences, source: Node) -> Node:
 
 def is_costly(scop: Scop, deps: Dependences, source: Node, fusion: str) -> bool:
     """Does an order take much work? Then short dependences are cyclic, and exact ones have many faces."""
-    exact, short = _constraints(scop, deps, source)
-    if max(_faces(_parts(exact)), default=0) <= MANY_FACES:
+    graph = _graph(scop, deps, source)
+    if max(_faces(_parts(graph.exact)), default=0) <= MANY_FACES:
         return False
     _set_options(fusion, outer_parallel=True)
     try:
-        _compute(scop, *short)
+        _compute(scop, graph.nodes, graph.short)
     except isl.Error:
         return True
     return False
@@ -70,23 +83,32 @@ def _set_options(fusion: str, outer_parallel: bool) -> None:
 
 def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_parallel: bool) -> Node:
     _set_options(fusion, outer_parallel)
-    exact, short = _constraints(scop, deps, source)
+    graph = _graph(scop, deps, source)
     try:
-        schedule = _compute(scop, *short)
+        schedule = _compute(scop, graph.nodes, graph.short)
     except isl.Error:
         # What the shortened dependences add outside the domain can make them cyclic; the exact ones are not.
-        schedule = _compute(scop, *(exact if _few(exact) else _lean(scop, exact)))
-    return rename(scop, _from_isl(schedule.get_root().child(0), scop))
+        exact = graph.exact if _few(graph.exact) else _lean(graph.nodes, graph.exact)
+        schedule = _compute(scop, graph.nodes, exact)
+    tree = _from_isl(schedule.get_root().child(0), scop)
+    return rename(scop, graph.together.restored(tree) if graph.together else tree)
 
 
 @remember(4)
-def _constraints(scop: Scop, deps: Dependences, source: Node) -> tuple[Relations, Relations]:
-    """Validity, flow, and the lives of variables with their order: exact, and without what the domains say. The same
-    for every way to fuse."""
-    everywhere = domain(scop)
-    exact = (deps.union(), deps.union(("flow",)), *live_ranges(scop, deps, source))
-    validity, flow, alive, reuse = (_short(r, everywhere) for r in exact)
-    return exact, (validity, flow, alive, reuse)
+def _graph(scop: Scop, deps: Dependences, source: Node) -> _Graph:
+    """The same for every way to fuse."""
+    nodes, validity = domain(scop), deps.union()
+    exact = (validity, deps.union(("flow",)), *live_ranges(scop, deps, source))
+    together = clusters(scop, source, validity)
+    if together is not None:
+        nodes = together.first.range()
+        exact = _four(together.merged(r) for r in exact)
+    return _Graph(nodes, exact, _four(_short(r, nodes) for r in exact), together)
+
+
+def _four(relations: Iterable[isl.UnionMap]) -> Relations:
+    validity, flow, alive, reuse = relations
+    return validity, flow, alive, reuse
 
 
 def _few(relations: Relations) -> bool:
@@ -103,11 +125,9 @@ def _faces(parts: Iterable[isl.BasicMap]) -> Iterator[int]:
     return (sum(not c.is_equality() for c in b.get_constraints()) for b in parts)
 
 
-def _lean(scop: Scop, relations: Relations) -> Relations:
+def _lean(nodes: isl.UnionSet, relations: Relations) -> Relations:
     """Dependences without what the domains say, and all of their pieces."""
-    everywhere = domain(scop)
-    validity, flow, alive, reuse = (r.gist_domain(everywhere).gist_range(everywhere) for r in relations)
-    return validity, flow, alive, reuse
+    return _four(r.gist_domain(nodes).gist_range(nodes) for r in relations)
 
 
 def _short(relation: isl.UnionMap, everywhere: isl.UnionSet) -> isl.UnionMap:
@@ -124,10 +144,9 @@ def _short(relation: isl.UnionMap, everywhere: isl.UnionSet) -> isl.UnionMap:
     return total.gist_domain(everywhere).gist_range(everywhere)
 
 
-def _compute(
-    scop: Scop, validity: isl.UnionMap, proximity: isl.UnionMap, alive: isl.UnionMap, reuse: isl.UnionMap
-) -> isl.Schedule:
-    constraints = isl.ScheduleConstraints.on_domain(domain(scop)).set_context(scop.context)
+def _compute(scop: Scop, nodes: isl.UnionSet, relations: Relations) -> isl.Schedule:
+    validity, proximity, alive, reuse = relations
+    constraints = isl.ScheduleConstraints.on_domain(nodes).set_context(scop.context)
     constraints = constraints.set_validity(validity).set_coincidence(validity).set_proximity(proximity)
     if not alive.is_empty():
         constraints = constraints.set_conditional_validity(alive, reuse)

@@ -6,6 +6,7 @@ from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.recognize.ownership.search import thread_loops
+from codegen.strategy.loops.ownership import owner_remarks
 from codegen.strategy.planner import default_plan
 from tests.unit.recognize.ownership.test_decide import nest_of
 from tests.unit.transform.test_copy_reads import program
@@ -17,8 +18,8 @@ SHARED = """for (int i = 1; i < n; i++) for (int j = 0; j < n; j++)
 
 
 def remarks(body: str) -> list[str]:
-    found = default_plan(program(body), load("neoverse-n1"))
-    return [r.message for r in found.remarks if r.id == "ownership"]
+    machine = load("neoverse-n1")
+    return [r.message for r in owner_remarks(default_plan(program(body), machine).program, machine)]
 
 
 def test_threads_own_rows() -> None:
