@@ -18,7 +18,6 @@ from codegen.machine import Machine
 from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.options import GenOptions
 from codegen.record import record
-from codegen.side_by_side import at_once, side_by_side
 from codegen.source.directives import with_directives_inside
 from codegen.source.layout.linedirectives import line_directives
 from codegen.source.marks import region_of
@@ -26,6 +25,7 @@ from codegen.source.nests import SourceNest, find_nests
 from codegen.source.preprocess import display_name
 from codegen.source.regions import Region, find_regions
 from codegen.supervise import run_region
+from codegen.worker import at_once, side_by_side
 
 if TYPE_CHECKING:
     from codegen.region import RegionOutcome

@@ -18,7 +18,7 @@ ROOMS = (
     "patterns", "record", "diagnostics", "filters", "resources", "limits", "scop", "targets", "options",
     "source", "isa", "machine", "frontend", "recognize",
     "ast", "lower", "plan", "target", "verify", "transform", "strategy", "plan_reader",
-    "opened", "worker", "side_by_side", "partial", "region_model", "obeyed", "region", "supervise", "auto", "pipeline",
+    "opened", "worker", "partial", "region_model", "obeyed", "region", "supervise", "auto", "pipeline",
     "refusals", "checking", "hosts", "tune", "report", "library", "sparse", "sarif", "render", "bench", "serve",
     "sunway", "mpi", "gpu", "cli", "api",
 )  # fmt: skip

@@ -13,8 +13,7 @@ import pytest
 from codegen import pipeline
 from codegen.diagnostics import InputError, Loc
 from codegen.options import GenOptions
-from codegen.side_by_side import at_once, side_by_side
-from codegen.worker import Died
+from codegen.worker import Died, at_once, side_by_side
 
 REGION = """void f%d(int n, double *a)
 {
