@@ -49,7 +49,7 @@ class Parameters:
 
     def __init__(self, scop: Scop) -> None:
         self.scop = scop
-        self.params = {read_expression(p.text): p.name for p in scop.params}
+        self.params = {e: p.name for p in scop.params for e in _read(p.text)}
         space = scop.guard.valid.get_space()
         self.point = Point(isl.Set.universe(space.set_from_params()), (), (), (), ())
         self.ranges = _ranges(scop, isl.Set.universe(space))
@@ -147,6 +147,14 @@ class _Guards(Parameters):
             raise Unread(f"`{c.text}` is evaluated where the source does not do so")
         if not where.intersect(self._params(self.scop.guard.valid)).intersect(self.ranges).is_subset(holds):
             raise Unread(f"`{c.text}` is not evaluated where the loops need it")
+
+
+def _read(text: str) -> tuple[Node, ...]:
+    """A text as an expression; nothing for one that this reader does not know, which then stands in no test either."""
+    try:
+        return (read_expression(text),)
+    except Unread:
+        return ()
 
 
 def conjuncts(e: Node) -> Iterator[Node]:
