@@ -178,8 +178,8 @@ def _part(
     def tiles(k: Kernel) -> str:
         if k.tiled is None:
             return ""
-        given = ", ".join(declared(k, n) for n in arguments[k.name])
-        how = Printed(f"{k.name}_tile", given, ", ".join(arguments[k.name]), frozenset(known))
+        given = {n: declared(k, n) for n in arguments[k.name]}
+        how = Printed(f"{k.name}_tile", given, frozenset(known))
         return kernel_text(scop, k.tiled, how, k.names, dialect.api, memory.multiprocessors)
 
     kernels = tuple(

@@ -104,7 +104,7 @@ def in_tiles(d: Decision, code: CNode, processor: Processor) -> Decision:
 
 def _proposed(scop: Scop, nest: Nest, processor: Processor) -> tuple[BlockTile, ...]:
     """Directives for a product, if they can be proven. Raises NoTiles."""
-    pads = dict.fromkeys(staged_arrays(scop, nest), PAD)
+    pads = {a: max(PAD, 16 // n) for a, n in staged_arrays(scop, nest).items()}
     for unit in _units(processor):
         for stages in STAGES:
             try:

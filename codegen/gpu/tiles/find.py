@@ -27,7 +27,8 @@ class NoTiles(Exception):
 
 @record
 class Nest:
-    """The loops of a product on a device, over rows, columns and depth, and what they run."""
+    """The loops of a product on a device, over rows, columns and depth, and what they run; `batch` is a loop of threads
+    around them, each iteration of which is a product of its own."""
 
     rows: For
     columns: For
@@ -35,6 +36,7 @@ class Nest:
     instance: Instance
     statement: Statement
     what: Contraction
+    batch: For | None = None
 
 
 @record
@@ -61,8 +63,9 @@ def product_nest(scop: Scop, node: CNode) -> Nest:
     while isinstance(node, For):
         loops.append(node)
         node = node.body
-    if not isinstance(node, Instance) or [lp.loop.kind for lp in loops] != [GRID, GRID, SEQUENTIAL]:
-        raise NoTiles("its threads run over two loops, and inside them over one")
+    kinds = [lp.loop.kind for lp in loops]
+    if not isinstance(node, Instance) or kinds[-3:] != [GRID, GRID, SEQUENTIAL] or kinds[:-3] not in ([], [GRID]):
+        raise NoTiles("its threads run over two loops or three, and inside them over one")
     s, names = scop.statement(node.stmt), {lp.var for lp in loops}
     if any(lp.step != 1 or lp.op != "<" or lp.otherwise or lp.carried for lp in loops):
         raise NoTiles("its loops do not count one by one")
@@ -71,20 +74,20 @@ def product_nest(scop: Scop, node: CNode) -> Nest:
     where = {e.name: d for d, e in enumerate(node.iterators) if isinstance(e, Name) and e.name in names}
     if len(where) != len(loops):
         raise NoTiles("its loops are not those of the statement")
-    inner = set(where.values())
+    inner = {where[lp.var] for lp in loops[-3:]}
     try:
         found = contraction(scop, s, [d for d in range(len(s.iterators)) if d not in inner])
     except NoContraction as error:
         raise NoTiles(str(error)) from None
-    roles = [next((lp for lp in loops if (where[lp.var],) == part), None) for part in
+    roles = [next((lp for lp in loops[-3:] if (where[lp.var],) == part), None) for part in
              (found.rows, found.columns, found.depth)]  # fmt: skip
     if None in roles or found.step.careful or is_code(s.rhs):
         raise NoTiles("it is a product of other loops, or writes under a condition")
-    if roles[2] is not loops[2]:
+    if roles[2] is not loops[-1]:
         raise NoTiles("its depth is shared out among threads")
     rows, columns, depth = roles
     assert rows is not None and columns is not None and depth is not None
-    return Nest(rows, columns, depth, node, s, found)
+    return Nest(rows, columns, depth, node, s, found, loops[0] if len(loops) > 3 else None)
 
 
 def tiled(scop: Scop, nest: Nest, tiles: Sequence[Tile], staging: Staging, pads: Mapping[str, int]) -> TiledProduct:
@@ -150,17 +153,18 @@ def _read(s: Statement, own: int) -> list[int]:
     return out
 
 
-def staged_arrays(scop: Scop, nest: Nest) -> tuple[str, ...]:
-    """The arrays that a product reads."""
+def staged_arrays(scop: Scop, nest: Nest) -> dict[str, int]:
+    """The arrays that a product reads, with the bytes of their elements."""
     s = nest.statement
-    return tuple(dict.fromkeys(scop.arrays[s.accesses[k].array].base for k in _read(s, nest.what.own)))
+    found = (scop.arrays[s.accesses[k].array] for k in _read(s, nest.what.own))
+    return {a.base: a.elem.bytes for a in found}
 
 
 def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> Operand:
     s, what = nest.statement, nest.what
     a = s.accesses[number]
     array = scop.arrays[a.array]
-    moves = {d: _stride(scop, s, a, d) for d in (what.rows[0], what.columns[0], what.depth[0])}
+    moves = {d: stride(scop, s, a, d) for d in (what.rows[0], what.columns[0], what.depth[0])}
     own = [d for d in (what.rows[0], what.columns[0]) if moves[d]]
     if len(own) != 1 or not moves[what.depth[0]] or array.inside:
         raise NoTiles(f"`{array.base}` does not vary with the depth and one of rows and columns")
@@ -174,11 +178,11 @@ def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> Op
 def target_strides(scop: Scop, nest: Nest) -> tuple[str, str]:
     """How far rows, and columns, of the target are apart. Raises NoTiles."""
     s = nest.statement
-    row, column = (_stride(scop, s, s.accesses[s.target], part[0]) for part in (nest.what.rows, nest.what.columns))
+    row, column = (stride(scop, s, s.accesses[s.target], part[0]) for part in (nest.what.rows, nest.what.columns))
     return row, column
 
 
-def _stride(scop: Scop, s: Statement, a: Access, d: int) -> str:
+def stride(scop: Scop, s: Statement, a: Access, d: int) -> str:
     """How far elements are apart that an iterator's neighbours touch; empty where it does not move the access."""
     array = scop.arrays[a.array]
     found = ""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from codegen.ast.ctree import Instance, substitute
+from codegen.ast.ctree import Instance, Name, substitute
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.tiles import model
-from codegen.gpu.tiles.find import TiledProduct, bounds, target_strides
+from codegen.gpu.tiles.find import TiledProduct, bounds, stride, target_strides
 from codegen.gpu.tiles.model import WIDE, Operand
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
@@ -20,10 +20,11 @@ from codegen.target.text.templates import environment
 LOCALS = (
     "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "stage", "load", "compute",
     "each", "store", "row", "column", "at", "first", "to", "kernel", "blocks", "wide", "i", "j", "k", "x", "r", "q",
-    "first_i", "first_j", "first_k", "cost_1", "cost_2", "cost_3", "cost_4",
+    "first_i", "first_j", "first_k", "batch", "cost_1", "cost_2", "cost_3", "cost_4",
 )  # fmt: skip
 _FORMULA = ("thread", "i", "j", "k", "x", "r", "slot")
 _FIRSTS = ("tw_first_i", "tw_first_j", "tw_first_k")
+BATCH = "tw_batch"
 
 
 @record
@@ -38,18 +39,19 @@ class RegisterBody(DeviceBody):
 
 @record
 class Printed:
-    """How a kernel is declared and called: its name, parameters and arguments, and the names that are taken."""
+    """How a kernel is declared and called: its name, its parameters with their declarations, and names that are taken."""
 
     name: str
-    parameters: str
-    arguments: str
+    parameters: Mapping[str, str]
     taken: frozenset[str]
 
 
 def kernel_text(scop: Scop, p: TiledProduct, how: Printed, names: Mapping[str, str], api: str, among: int) -> str:
     """The kernel, and the functions that start it."""
     k = _Context(scop, p, IntPrinter({x.name: x for x in scop.params}, names), how).values(among)
-    text = environment().get_template("gpu/tile.cu.j2").render(k=k, api=api)
+    template = environment().get_template("gpu/tile.cu.j2")
+    body = template.render(k={**k, "given": ()}, api=api).partition("/* The kernel with tiles")[0]
+    text = template.render(k={**k, "given": [n for n in how.parameters if re.search(rf"\b{n}\b", body)]}, api=api)
     for name in LOCALS:
         if name not in how.taken:
             text = re.sub(rf"\btw_{name}\b", name, text)
@@ -87,14 +89,23 @@ class _Context:
     def values(self, multiprocessors: int) -> dict[str, object]:
         p = self.product
         return {
-            "name": self.how.name, "parameters": self.how.parameters, "arguments": self.how.arguments,
+            "name": self.how.name, "parameters": self.how.parameters,
             "comment": self._comment(), "depth": p.staging.depth, "stages": p.staging.stages, "step": p.step,
             "guarded": p.guarded, "body": self._body(), "before": p.order.before, "loop": p.order.loop, "at": str,
             "within": lambda n: f"tw_part + {n}" if n else "tw_part", "tiles": [self._tile(t) for t in p.tiles],
             "multiprocessors": multiprocessors, "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
             "bytes": " + ".join(f"tw_room({model.room(o)}, sizeof({o.kind}))" for o in p.operands),
-            **self._bounds(), **self._registers(), **self._target(),
+            **self._batch(), **self._bounds(), **self._registers(), **self._target(),
         }  # fmt: skip
+
+    def _batch(self) -> dict[str, object]:
+        """Which product of several a block computes a tile of, and how many there are."""
+        lp = self.product.nest.batch
+        if lp is None:
+            return {"batch": "", "batches": ""}
+        low, high = self.ints.wide(lp.lower, 5), self.ints.wide(lp.upper, 5)
+        count = high if low == "0L" else f"{high} - {self.ints.text(lp.lower, 6)}"
+        return {"batch": f"const long {BATCH} = {_plus(low)}(long)blockIdx.z;", "batches": count}
 
     def _bounds(self) -> dict[str, object]:
         """First and past-the-last values of rows, columns and depth, and how many there are."""
@@ -156,6 +167,7 @@ class _Context:
         p = self.product
         loops = p.nest.rows, p.nest.columns, p.nest.depth
         names = {**self.ints.names, **{lp.var: n for lp, n in zip(loops, _FIRSTS, strict=True)}}
+        names |= {p.nest.batch.var: BATCH} if p.nest.batch else {}
         printer = DeviceBody(self.scop, replace(self.ints, names=names), {})
         return printer.access(p.nest.statement, p.nest.instance, number)
 
@@ -210,6 +222,8 @@ class _Context:
         p, v = self.product, self.product.vector
         wide = [o for o in p.operands if o.vector > 1]
         apart = {x for o in wide for x in (o.own, o.depth) if x != "1"} | {strides[0]}
+        if p.nest.batch:
+            apart |= {x for n in (*(o.access for o in wide), p.nest.statement.target) for x in self._batch_strides(n)}
         if v == 1 or strides[1] != "1" or any(int(x) % v for x in apart if x.isdigit()):
             return "false"
         pointers = dict.fromkeys(self._start(n) for n in (*(o.access for o in wide), p.nest.statement.target))
@@ -218,10 +232,19 @@ class _Context:
         tests = (*(f"(size_t)&{x} % 16 == 0" for x in pointers), *(f"{x} % {v} == 0" for x in lengths))
         return " && ".join(tests)
 
+    def _batch_strides(self, number: int) -> Sequence[str]:
+        """How far elements of neighbouring products are apart; none where they share them."""
+        nest = self.product.nest
+        assert nest.batch is not None
+        d = nest.instance.iterators.index(Name(nest.batch.var))
+        found = stride(self.scop, nest.statement, nest.statement.accesses[number], d)
+        return [found] if found else []
+
     def _start(self, number: int) -> str:
         """The first element that the nest touches by an access."""
         nest = self.product.nest
-        low = {lp.var: lp.lower for lp in (nest.rows, nest.columns, nest.depth)}
+        loops = (nest.rows, nest.columns, nest.depth, *([nest.batch] if nest.batch else []))
+        low = {lp.var: lp.lower for lp in loops}
         index = tuple(tuple(substitute(e, low) for e in x) for x in nest.instance.accesses)
         printer = DeviceBody(self.scop, self.ints, {})
         return printer.access(nest.statement, replace(nest.instance, accesses=index), number)

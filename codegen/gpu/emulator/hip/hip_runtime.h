@@ -14,6 +14,8 @@
 #define hipFree cudaFree
 #define hipMemcpy cudaMemcpy
 #define hipMemcpy2D cudaMemcpy2D
+#define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
+#define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipGetLastError cudaGetLastError
 #define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipGetErrorString cudaGetErrorString
