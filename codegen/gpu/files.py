@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
+from codegen.gpu.kernels import AHEAD
 from codegen.gpu.tiles.model import UNITS
 from codegen.target.finish.names import Names
 from codegen.target.finish.wrap import wrapped
@@ -45,6 +46,7 @@ def device_files(
         banner=banner, include=dialect.include, header=f"{stem}.tw.h", api=dialect.api, regions=parts, stops=stops,
         helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(parts, helpers, of),
         tiled=any(k.tiles for p in parts for k in p.kernels), unit_of=UNITS,
+        ahead=any(v == AHEAD for p in parts for k in p.kernels for v in texts_of(k.body)),
         units=sorted({k.unit for p in parts for k in p.kernels if k.unit}),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
     )  # fmt: skip

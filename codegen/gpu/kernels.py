@@ -28,6 +28,7 @@ from codegen.target.view import reserved
 from codegen.verify.readback import Point, enter
 
 AXES = ("x", "y", "z")  # the last loop of a grid runs along x
+AHEAD = "TW_AHEAD"  # many loads of a thread's own loop are under way at once
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -164,7 +165,8 @@ class _Thread:
         name = fresh(node.loop.name, taken)
         inner = self.views(node.body, {**names, node.var: name}, held, taken | {name})
         if id(node) not in self.chain:
-            return (View("for", _head(node, name, ints), body=inner),)
+            ahead = AHEAD if isinstance(node.body, Instance) else ""
+            return (View("for", _head(node, name, ints), pragma=ahead, body=inner),)
         axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
         value = View("decl", f"const long {name} = {_own(node, ints, axis)};")
         return value, View("if", f"{name} {node.op} {ints.text(node.upper, 5)}", body=inner)

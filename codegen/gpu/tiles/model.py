@@ -97,6 +97,10 @@ PLAIN_ROW = "thread / 32 / (TJ / 8) * (4 * RI) + thread % 32 / 8 * GI + i / GI *
 PLAIN_COLUMN = "thread / 32 % (TJ / 8) * (8 * RJ) + thread % 8 * GJ + j / GJ * (8 * GJ) + j % GJ"
 UNIT_ROW = "thread / 32 / (TJ / 4) * (8 * RI) + 8 * i + thread % 32 / 4"
 UNIT_COLUMN = "thread / 32 % (TJ / 4) * (4 * RJ) + j / 2 * 8 + thread % 4 * 2 + j % 2"
+# Which row of tiles a block computes one of. Blocks that start one after the other take GROUP tiles below each other,
+# then those of the next column: they read the same lines while these are near.
+TILE_ROW = "z * GROUP + x"
+GROUPS = (1, 8)
 # What a lane hands to a unit: row, or column, number `i` of eight, and which depth from `k` on.
 LEFT_ROW = UNIT_ROW
 RIGHT_COLUMN = "thread / 32 % (TJ / 4) * (4 * RJ) + 8 * i + thread % 32 / 4"

@@ -12,10 +12,12 @@ import islpy as isl
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name, substitute
 from codegen.gpu.tiles.model import (
+    GROUPS,
     LEFT_ROW,
     PLAIN_COLUMN,
     PLAIN_ROW,
     RIGHT_COLUMN,
+    TILE_ROW,
     UNIT_COLUMN,
     UNIT_DEPTH,
     UNIT_ROW,
@@ -42,6 +44,7 @@ def wrong_tile(t: Tile, s: Staging, operands: Sequence[Operand], vector: int, or
     values = {**constants(t, s), **groups(t, operands), "V": vector, "STEP": max(1, s.depth // order.steps)}
     return (
         _wrong_sizes(t, s, operands, values)
+        or _wrong_blocks()
         or _wrong_owner(t, values)
         or next(filter(None, (_wrong_staging(o, t, values) for o in operands)), "")
         or next(filter(None, (_wrong_reads(o, t, values) for o in operands)), "")
@@ -102,6 +105,15 @@ def _wrong_sizes(t: Tile, s: Staging, operands: Sequence[Operand], values: Mappi
         line = values[side] if o.line == "own" else values["DEPTH"]
         if line % v or t.count % (line // v) or values[side] * values["DEPTH"] % (v * t.count):
             return f"the threads of a block cannot copy equal parts of `{o.name}`"
+    return ""
+
+
+def _wrong_blocks() -> str:
+    """Every row of tiles has one place among the blocks, whatever the size of groups is."""
+    for group in GROUPS:
+        p = Point(isl.Set(f"{{ [z, x] : 0 <= z and 0 <= x < {group} }}"), ("z", "x"), (), (), ())
+        if not _bijection(_relation(p, (parsed(TILE_ROW, {"GROUP": group}),)), isl.Set("{ [r] : 0 <= r }")):
+            return "a row of tiles has no block, or two"
     return ""
 
 

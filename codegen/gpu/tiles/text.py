@@ -20,11 +20,12 @@ from codegen.target.text.templates import environment
 LOCALS = (
     "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "stage", "load", "compute",
     "each", "store", "row", "column", "at", "first", "to", "kernel", "blocks", "wide", "i", "j", "k", "x", "r", "q",
-    "first_i", "first_j", "first_k", "batch", "cost_1", "cost_2", "cost_3", "cost_4",
+    "first_i", "first_j", "first_k", "batch", "cost_1", "cost_2", "cost_3", "cost_4", "down", "right", "group",
 )  # fmt: skip
 _FORMULA = ("thread", "i", "j", "k", "x", "r", "slot")
 _FIRSTS = ("tw_first_i", "tw_first_j", "tw_first_k")
 BATCH = "tw_batch"
+MANY = 64  # rows of tiles from which on blocks are grouped
 
 
 @record
@@ -39,7 +40,7 @@ class RegisterBody(DeviceBody):
 
 @record
 class Printed:
-    """How a kernel is declared and called: its name, its parameters with their declarations, and names that are taken."""
+    """How a kernel is declared and called: its name, declarations of its parameters, and names that are taken."""
 
     name: str
     parameters: Mapping[str, str]
@@ -74,9 +75,20 @@ def _times(stride: str, kind: str) -> str:
     return f" * ({kind}){plain}" if kind else f" * {stride}"
 
 
+# What a tile costs beside its steps, found on an H200. Loads of registers from shared memory, for each step; copies of
+# single elements to it, for each line; and barriers at which no other block is there to go on.
+LOADS, UNIT_LOADS, COPIES, ALONE = 1.0, 0.25, 16, 1.1
+REGISTERS = 65536  # of a multiprocessor
+
+
 def _loads(t: model.Tile) -> float:
-    """Registers that a thread loads for each step that it computes."""
-    return 1 / t.registers[0] + 1 / t.registers[1]
+    """Time for loads of registers, for each step that is computed."""
+    return (UNIT_LOADS if t.unit else LOADS) * (1 / t.registers[0] + 1 / t.registers[1])
+
+
+def _words(t: model.Tile, operands: Sequence[Operand]) -> int:
+    """Registers of a thread, at least: its elements, and as many again for the rest of a small tile."""
+    return t.registers[0] * t.registers[1] * operands[0].bytes // 4 + 64
 
 
 @record
@@ -93,10 +105,17 @@ class _Context:
             "comment": self._comment(), "depth": p.staging.depth, "stages": p.staging.stages, "step": p.step,
             "guarded": p.guarded, "body": self._body(), "before": p.order.before, "loop": p.order.loop, "at": str,
             "within": lambda n: f"tw_part + {n}" if n else "tw_part", "tiles": [self._tile(t) for t in p.tiles],
-            "multiprocessors": multiprocessors, "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
+            "multiprocessors": multiprocessors, "groups": model.GROUPS, "many": MANY, "tile_row": self._tile_row(),
+            "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
             "bytes": " + ".join(f"tw_room({model.room(o)}, sizeof({o.kind}))" for o in p.operands),
             **self._batch(), **self._bounds(), **self._registers(), **self._target(),
         }  # fmt: skip
+
+    def _tile_row(self) -> str:
+        if self.product.nest.batch:
+            return "(long)blockIdx.x"
+        text = model.TILE_ROW.replace("GROUP", "gridDim.x")
+        return "(long)(" + re.sub(r"(?<!\.)\b([xz])\b", r"blockIdx.\1", text) + ")"
 
     def _batch(self) -> dict[str, object]:
         """Which product of several a block computes a tile of, and how many there are."""
@@ -153,8 +172,11 @@ class _Context:
 
     def _tile(self, t: model.Tile) -> dict[str, object]:
         numbers = ", ".join(map(str, (*t.threads, *t.registers)))
-        cost = round(t.sides[0] * t.sides[1] * (1 + _loads(t)))
-        return {"rows": t.sides[0], "columns": t.sides[1], "numbers": numbers, "cost": cost}
+        rows, columns = t.sides
+        alone = t.unit is not None and t.count * 2 * _words(t, self.product.operands) > REGISTERS
+        cost = rows * columns * (1 + _loads(t)) * (ALONE if alone else 1)
+        narrow = cost + COPIES * (rows + columns)
+        return {"rows": rows, "columns": columns, "numbers": numbers, "cost": round(cost), "narrow": round(narrow)}
 
     def _group(self, side: int) -> str:
         """Neighbours that a thread has, as a constant of C: `prove.groups` says the same in numbers."""
