@@ -55,6 +55,8 @@ FORMS = {
     " x[1] = x[0] + b[i]; }}}",
     "one_object": "double s = 0; {{for (int i = 0; i < n; i++) { double t = b[i]; double *p = &t, *q = &s;"
     " *p += 1; *q += p[0]; }}} a[0] = s;",
+    "walked_parameters": "const double *end = b + n; {{while (b < end) { *a++ = b[0] + b[1]; b++; }}}",
+    "goes_on": "const double *end = b + n; b += 1; {{for (; b < end; b += 2) *a++ = *b; }}",
     "copy": "{{double *d = a; const double *s = b; for (int i = 0; i < n; i++) *d++ = *s++; }}",
     "copy_2d": "{{double *d = a; for (int y = 0; y < n; y++) for (int x = 0; x < m; x++) *d++ = b[y * m + x] + 1; }}",
     "padded": "{{double *d = a; for (int y = 0; y < n; y++) { for (int x = 0; x < m; x++) { *d = b[x]; d += 1; }"

@@ -62,7 +62,8 @@ def with_first_values(site: RegionSite) -> RegionSite:
         return site
     site = replace(site, origins=origins_of(site))
     entries = Entries(site)
-    plain = {n for n, v in site.variables.items() if v.place != "global" and not v.static and n not in site.hidden}
+    mine = {n: v for n, v in site.variables.items() if v.place != "global" and not v.static and n not in site.hidden}
+    plain = {n for n, v in mine.items() if not v.shape.declarators}  # pointers are tracked by other passes
     made = _begun(site.statements, plain - addressed(site.function.body), entries)
     return entries.into(with_statements(site, made))
 

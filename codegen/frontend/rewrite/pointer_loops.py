@@ -73,8 +73,9 @@ class PointerLoops(Values, ABC):
             inside = inside.told(p, self._walking(p, node, walk, entry[p], inside))
         if at is not None:
             inside = replace(inside.told(pointer, at), shapes={**inside.shapes, pointer: at.shape})
-        init = None if node.init is None else self._started(node.init, env)
-        cond = None if node.cond is None else self.condition(node.cond, inside)
+        # A header that counts an index is made of values already: pointers in it are as they were before the loop.
+        init = node.init if at is not None or node.init is None else self._started(node.init, env)
+        cond = node.cond if at is not None or node.cond is None else self.condition(node.cond, inside)
         steps, rest = self._own_steps(node.next, env)
         stmt, _ = self.body(node.stmt, inside)
         after = env.forget(moved | counter)
