@@ -23,6 +23,7 @@ from codegen.plan_reader.hinted import with_own_plan
 from codegen.record import record
 from codegen.region_model import MODEL, TOO_MUCH, Modelled, model_region, too_much
 from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.isl_helpers import in_words
 from codegen.scop.tree import Node
 from codegen.source.region_slice import RegionSlice
 from codegen.strategy.author import Considered
@@ -190,7 +191,7 @@ def attempt(
     except InputError as error:
         made, findings = None, (Finding("plan", error.message),)
     except isl.Error as error:
-        made, findings = None, (Finding("effort", f"isl gave up: {str(error).splitlines()[0]}"),)
+        made, findings = None, (Finding("effort", in_words(error)),)
     if made is not None and not findings:
         return made, None
     severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING

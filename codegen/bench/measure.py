@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.bench.model import Measured, Race
-from codegen.diagnostics import TilewrightError
+from codegen.diagnostics import Diagnostic, TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import GenOptions
 from codegen.region import RegionOutcome
@@ -90,8 +90,13 @@ def _region(
         element_bytes=max((scop.arrays[a.array].elem.bytes for s in scop.statements for a in s.writes), default=8),
         by_statement=counted,
         uncounted=tuple(s.name for s in scop.statements if s.name not in counted),
-        advice=next((d.hint for d in subject.outcome.diagnostics if d.kind == "missed" and d.hint), ""),
+        advice=next((_advice(d) for d in subject.outcome.diagnostics if d.kind == "missed" and d.hint), ""),
     )
+
+
+def _advice(d: Diagnostic) -> str:
+    """A hint that names an option stands for itself; others need what they are about."""
+    return d.hint if d.hint.startswith("--") else f"{d.message}; {d.hint}"
 
 
 def _moved(bench: Bench) -> int:

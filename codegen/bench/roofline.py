@@ -5,6 +5,7 @@ from __future__ import annotations
 from codegen.bench.model import Ceilings, Measured, Race
 
 NEAR = 0.35  # of a ceiling: what still counts as bound by it
+BEYOND = 1.2  # of what memory streams: more than memory gives, errors of measuring included
 
 
 def sentence(m: Measured, race: Race, top: Ceilings) -> str:
@@ -18,6 +19,9 @@ def sentence(m: Measured, race: Race, top: Ceilings) -> str:
         if m.bytes <= top.cache and not compute:
             return ""
         return f"far from both roofs on {threads}: {' and '.join(known)}{partly}" if known else ""
+    if stream > BEYOND:
+        rate = f"{m.bytes / race.result.best / 1e9:.3g} GB/s with every array moved once"
+        return f"faster than memory on {threads}: the data stay in the caches between runs ({rate})"
     if stream >= compute:
         moved = f"{m.bytes / race.result.best / 1e9:.3g} GB/s with every array moved once"
         return f"memory-bound: {_percent(stream)} of what {threads} of this machine can stream ({moved})"

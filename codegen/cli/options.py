@@ -248,7 +248,7 @@ TABLE: tuple[Option, ...] = (
            type=seconds, default=60.0, affects_output=True),
     Option(("--threads",), "tuning", (*_BENCH, *_TUNE), "threads to measure with (default: all processors)",
            "value", "N", "measure_threads", type=count, affects_output=True),
-    Option(("--size",), "tuning", _TUNE,
+    Option(("--sizes", "--size"), "tuning", _TUNE,
            "parameters to measure at, 'n=1000,m=500'; without it sizes that fill the caches", "list", "LIST",
            "tune_sizes", affects_output=True),
     Option(("--jobs",), "tuning", _TUNE, "candidates to generate and compile at a time (default: all processors)",

@@ -26,6 +26,7 @@ from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
 from codegen.region import Made, RegionOutcome, attempt, make
 from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.isl_helpers import in_words
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.strategy.planner import source_plan
@@ -89,7 +90,7 @@ def _replicated(scop: Scop, error: Exception) -> Diagnostic:
     if isinstance(error, Exhausted):
         why = "what ranks would send takes more work to find than is allowed"
     elif isinstance(error, isl.Error):
-        why = f"isl gave up: {why.splitlines()[0]}"
+        why = in_words(error)
     text = f"every rank runs the whole region: {why}"
     return Diagnostic(Severity.REMARK, "replicated", text, scop.loc, kind="missed")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,12 @@ def _kinds(enum: Any, names: tuple[str, ...]) -> dict[Any, str]:
 _SCHEDULE = _kinds(isl.schedule_node_type, _SCHEDULE_KINDS)
 _AST = _kinds(isl.ast_node_type, ("block", "mark", "if", "for", "user"))
 _EXPR = _kinds(isl.ast_expr_type, ("id", "int", "op"))
+
+
+def in_words(error: isl.Error) -> str:
+    """Why isl gave up, without its functions and the lines of its source."""
+    said = str(error).partition("\n")[0]
+    return f"isl gave up: {re.sub(r'^call to [^:]* failed: | in [^ ]*:[0-9]+$', '', said)}"
 
 
 def schedule_kind(node: isl.ScheduleNode) -> str:

@@ -260,6 +260,8 @@ IN_ORDER = Technique(
 
 def _permission(p: Program, names: tuple[str, ...]) -> str:
     """What would free a loop whose order is only that of a floating-point sum or product."""
-    if p.reassociate or not any(r.stmt in names and not r.exact for r in find_reductions(p.scop)):
+    mine = [] if p.reassociate else [r for r in find_reductions(p.scop) if r.stmt in names and not r.wraps]
+    if not mine:
         return ""
-    return "--reassociate, or `#pragma tilewright reassociate` before the region, allows another order of the sum"
+    what = {"+": "sum", "-": "sum", "*": "product", "max": "maximum", "min": "minimum"}.get(mine[0].op, "result")
+    return f"--reassociate, or `#pragma tilewright reassociate` before the region, allows another order of the {what}"

@@ -54,6 +54,13 @@ def test_memory_bound() -> None:
     assert "60 % of what 2 threads" in sentence(SUM, two, TOP)  # two threads share what all can stream
 
 
+def test_data_that_stay_in_caches() -> None:
+    """More than memory can deliver is no share of it."""
+    said = sentence(replace(SUM, bytes=SUM.bytes * 2), RACE, TOP)
+    assert said == ("faster than memory on one thread: the data stay in the caches between runs "
+                    "(18 GB/s with every array moved once)")
+
+
 def test_compute_bound() -> None:
     much = replace(SUM, bytes=100, by_statement={"S1": 2 * 10**9, "S2": 4 * 10**8})
     assert sentence(much, RACE, TOP).startswith("compute-bound: 80 % of what one thread")

@@ -56,7 +56,7 @@ def choose(subject: Subject, library: Library, sizes: Sizes) -> TestVector:
         elif best is not None:
             break
     if best is None:
-        raise Failed(f"no sizes were found to run it at; give --size {','.join(f'{n}=...' for n in free)}")
+        raise Failed(f"no sizes were found to run it at; give --sizes {','.join(f'{n}=...' for n in free)}")
     return best
 
 
