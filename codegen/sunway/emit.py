@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
 
 from codegen.ast.ctree import Block, CNode
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.plan.model import LocalMemory, Stay
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
-from codegen.scop.dependences import Dependences
-from codegen.scop.expr import Call, Cast, Sym
+from codegen.scop.dependences import Dependences, param_space
+from codegen.scop.expr import Cast
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.types import CType
+from codegen.sunway.arguments import Field, fields_of, spawned
+from codegen.sunway.expressible import check_expressible
 from codegen.sunway.launch import Launch
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.style import OURS, Style
@@ -49,27 +53,6 @@ from codegen.verify.readback import Point
 from codegen.verify.text.read import Unread
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_MATH = frozenset(
-    {
-        *("abs", "labs", "lround", "fma"),
-        *(f"{f}{x}" for x in ("", "f") for f in (
-            "sqrt", "exp", "exp2", "log", "log2", "log10", "pow", "fabs", "fmin", "fmax", "fmod", "sin", "cos", "tan",
-            "asin", "acos", "atan", "atan2", "tanh", "ceil", "floor", "round", "rint", "trunc", "cbrt", "hypot", "erf",
-            "erfc", "copysign")),
-    }
-)  # fmt: skip
-
-
-@record
-class Field:
-    """A member of a launch's arguments."""
-
-    name: str
-    declaration: str  # in the struct
-    value: str  # what the master puts there; empty for the kernels' own
-    unpack: str  # in the slave; empty for what is used in place
-
-
 @record
 class SlavePart:
     """What one region adds to the slave file and to the header. Strings only, so that it can be pickled."""
@@ -115,38 +98,69 @@ class OnCores:
 def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings, how: OnCores) -> SunwayText:
     """The region's new text, for a proven tree whose parallel loops are tile loops. Names are exchanged in the master's
     text only. Raises Unsupported."""
-    original, alias = around.original, around.alias
-    _check(scop)
+    check_expressible(scop)
     builder = ViewBuilder(scop, pragma_makers(scop, threads=False), threads=False)
-    views: list[MasterView] = []
-    launches: list[Launch] = []
-    functions: list[Function] = []
-    structs: list[tuple[str, tuple[str, ...]]] = []
-    import islpy as isl
-
-    from codegen.scop.dependences import param_space
-
-    start = Point(
-        isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context), (), (), (), ()
-    )
-    views.extend(ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads}))
+    made = _Launched(list(ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads})))
     for kind, part in _pieces(code):
         if kind == "master":
-            views.extend(builder.build(part))
-            continue
-        name = f"{scop.function}_r{scop.region}" + (f"_{len(launches) + 1}" if launches else "")
+            made.views.extend(builder.build(part))
+        else:
+            made.launch(scop, deps, part, how)
+    text = _master_text(scop, made, around, builder.helpers)
+    for launch, (_, members) in zip(made.launches, made.structs, strict=True):
+        _prove_start(launch, members, text)
+    launches, original = made.launches, around.original.rstrip("\n")
+    names = replace(around.names, entries=entries_of(x.name for x in launches))
+    return SunwayText(
+        wrapped(names.of(text), [original, deeper(original)]).rstrip("\n") + "\n",
+        frozenset(builder.helpers),
+        made.slave_part(_typedefs(scop)),
+        len(launches),
+        tuple(_remarks(scop, launches)),
+        tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents),
+        tuple(d for x in launches for d in x.staged),
+        {a: why for x in launches for k in x.kernels for a, why in k.left.items()},
+        {a: why for x in launches for a, why in x.missed.items()},
+        names.new(text),
+    )
+
+
+@dataclass
+class _Launched:
+    """What becomes of a region's parts, one after the other: views of the master's text, and launches with their
+    functions and arguments."""
+
+    views: list[MasterView]
+    launches: list[Launch] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    structs: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+    def launch(self, scop: Scop, deps: Dependences, part: CNode, how: OnCores) -> None:
+        """A part for the cores."""
+        name = f"{scop.function}_r{scop.region}" + (f"_{len(self.launches) + 1}" if self.launches else "")
         launch = Launch(scop, deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted,
                         how.staging)  # fmt: skip
-        body = launch.entry(part, start)
-        launches.append(launch)
+        everywhere = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
+        body = launch.entry(part, Point(everywhere, (), (), (), ()))
+        self.launches.append(launch)
         fields, found = _functions(scop, launch, body)
-        functions.extend(found)
-        structs.append((f"{name}_args", tuple(f.declaration for f in fields)))
-        views.extend(_spawn(name, fields))
-    ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
-    layouts = layout_tests(scop)
-    guard = all_of((guard_text(scop, ints), alias, *layouts.values()))
-    reasons = [*scop.guard.reasons, *([SEPARATE] if alias else [])]
+        self.functions.extend(found)
+        self.structs.append((f"{name}_args", tuple(f.declaration for f in fields)))
+        self.views.extend(spawned(name, fields))
+
+    def slave_part(self, typedefs: frozenset[str]) -> SlavePart:
+        helpers = frozenset[str]().union(*(x.helpers for x in self.launches))
+        entries, report = tuple(x.name for x in self.launches), "\n".join(_report(x) for x in self.launches)
+        holds = any(x.residents for x in self.launches)
+        return SlavePart(tuple(self.functions), tuple(self.structs), entries, typedefs, helpers, True, report, holds)
+
+
+def _master_text(scop: Scop, made: _Launched, around: Surroundings, helpers: set[str]) -> str:
+    """What replaces the region in the master's file: launches behind a guard, and the original beside them."""
+    ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
+    layouts, original, views = layout_tests(scop), around.original.rstrip("\n"), made.views
+    guard = all_of((guard_text(scop, ints), around.alias, *layouts.values()))
+    reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
     reasons += [f"members of {a} lie side by side" for a in layouts]
     ahead = needed(computed_texts(scop, ints), " ".join((guard, *texts_of(views))))
     text = (
@@ -155,28 +169,12 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
         .render(
             views=views, indent=around.indent, number=scop.region, function=scop.function, summary=around.summary,
             guard=guard,
-            reasons=", and ".join(reasons), original=deeper(original.rstrip("\n")), ahead=ahead,
-            plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard), " ".join(ahead)),
+            reasons=", and ".join(reasons), original=deeper(original), ahead=ahead,
+            plain=original, unused=_unused(scop, views, bool(guard), " ".join(ahead)),
         )
     )  # fmt: skip
     check_ahead_of(scop, text, guard_text(scop, ints), computed_texts(scop, ints))
-    for launch, (_, members) in zip(launches, structs, strict=True):
-        _prove_start(launch, members, text)
-    helpers = frozenset().union(*(x.helpers for x in launches))
-    report = "\n".join(_report(x) for x in launches)
-    part_ = SlavePart(
-        tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report,
-        any(x.residents for x in launches),
-    )
-    names = replace(around.names, entries=entries_of(x.name for x in launches))
-    new = names.new(text)
-    text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
-    stays = tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents)
-    staged = tuple(d for x in launches for d in x.staged)
-    left = {a: why for x in launches for k in x.kernels for a, why in k.left.items()}
-    missed = {a: why for x in launches for a, why in x.missed.items()}
-    remarks = tuple(_remarks(scop, launches))
-    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), remarks, stays, staged, left, missed, new)
+    return text
 
 
 def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:
@@ -201,36 +199,6 @@ def _not_read(scop: Scop, launches: Sequence[Launch]) -> Iterator[Diagnostic]:
             yield Diagnostic(Severity.REMARK, "not-read-back", text, scop.loc, kind="analysis")
 
 
-def _check(scop: Scop) -> None:
-    """What the slave file cannot say."""
-    for s in scop.statements:
-        for e in (x for v in (s.rhs,) for x in walk_expr(v)):
-            if isinstance(e, Call) and e.name not in _MATH:
-                raise Unsupported("sunway-call", f"`{e.name}` cannot be called on compute cores", s.loc)
-            if isinstance(e, Sym) and (e.ctype is None or not re.fullmatch(_WORD, e.text)):
-                raise Unsupported("sunway-value", f"`{e.text}` cannot be passed to compute cores", s.loc)
-        for a in s.accesses:
-            array = scop.arrays[a.array]
-            if array.inside:
-                continue
-            if not re.fullmatch(_WORD, array.base) or array.depth > 1 or any(
-                x.kind not in ("sub", "flat") and not x.count for x in a.path
-            ):
-                raise Unsupported("sunway-array", f"`{array.name}` cannot be reached from compute cores", s.loc,
-                                  "pass it as a plain array")
-            if array.elem.kind == "other":
-                raise Unsupported("sunway-array", f"elements of `{array.name}` are of no plain type", s.loc)
-        known = {p.text for p in scop.params}
-        for used in (scop.arrays[x.array] for x in s.accesses):
-            if not used.inside and any(w not in known for e in used.extents[1:] for w in _WORD.findall(e)):
-                raise Unsupported("sunway-array", f"the size of `{used.name}` is not known to compute cores", s.loc,
-                                  "use a variable or a plain number")
-    for p in scop.params:
-        if not re.fullmatch(_WORD, p.text):
-            raise Unsupported("sunway-value", f"`{p.text}` cannot be passed to compute cores", scop.loc,
-                              "copy it into a variable first")
-
-
 def _pieces(code: CNode) -> list[tuple[str, CNode]]:
     """Runs of top-level parts for the cores, and what stays on the master between them."""
     parts = list(code.children) if isinstance(code, Block) else [code]
@@ -246,49 +214,9 @@ def _pieces(code: CNode) -> list[tuple[str, CNode]]:
     return [(kind, Block(tuple(ps)) if len(ps) > 1 else ps[0]) for kind, ps in out]
 
 
-def _fields(scop: Scop, launch: Launch) -> list[Field]:
-    out = []
-    p_ = launch.words.args
-    for p in scop.params:
-        t = base_type(p.ctype)
-        out.append(Field(p.text, f"{t} {p.text};", p.text, f"const {t} {p.text} = {p_}->{p.text};"))
-    have = {f.name for f in out}
-    for s in scop.statements:
-        for e in walk_expr(s.rhs):
-            if isinstance(e, Sym) and e.text not in have:
-                assert e.ctype is not None
-                t = base_type(e.ctype)
-                have.add(e.text)
-                out.append(Field(e.text, f"{t} {e.text};", e.text, f"const {t} {e.text} = {p_}->{e.text};"))
-    for name in sorted(scop.arrays):
-        a = scop.arrays[name]
-        if a.inside or a.base in have:
-            continue
-        have.add(a.base)
-        elem = base_type(a.elem)
-        flat = any(x.array == name and any(q.kind == "flat" for q in x.path) for _, x in scop.accesses())
-        value = f"(void *)&{a.base}" if a.rank == 0 else f"(void *){a.base}"
-        if a.rank < 2 or flat:
-            unpack = f"{elem} *const {a.base} = {p_}->{a.base};"
-        else:
-            sizes = "".join(f"[{e}]" for e in a.extents[1:])
-            unpack = f"{elem} (*const {a.base}){sizes} = (void *){p_}->{a.base};"
-        out.append(Field(a.base, f"{elem} *{a.base};", value, unpack))
-    for name in sorted(launch.others):
-        a = scop.arrays[name]
-        size = " * ".join(f"({e})" for e in ("long", *a.extents)).replace("(long) * ", "(long)", 1)
-        value = f"malloc({size} * sizeof({base_type(a.elem)}))"
-        out.append(Field(f"{name}_other", f"{base_type(a.elem)} *{name}_other;", value, ""))
-    for name, h in sorted(launch.shared.items()):
-        a = scop.arrays[name]
-        sizes = "".join(f"[{s}]" for s in h.sizes if s)
-        out.append(Field(name, f"{base_type(a.elem)} {name}{sizes};", "", ""))
-    return out
-
-
 def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tuple[list[Field], list[Function]]:
     """All functions of a launch, each with what it takes out of the arguments."""
-    fields = _fields(scop, launch)
+    fields = fields_of(scop, launch)
     w = launch.words
     made: list[Function] = []
     known: dict[str, tuple[str, KernelTask, Kernel | None]] = {}
@@ -381,19 +309,6 @@ def _unpacked(fields: Sequence[Field], body: tuple[KernelView, ...]) -> tuple[Ke
             break
         words |= more
     return tuple(line(f.unpack) for f in fields if f.name in words and f.unpack)
-
-
-def _spawn(name: str, fields: Sequence[Field]) -> list[MasterView]:
-    sets = ", ".join(f".{f.name} = {f.value}" for f in fields if f.value)
-    return [
-        MasterView("block", body=(
-            MasterView("stmt", f"{name}_args tw_args = {{ {sets} }};"),
-            MasterView("stmt", "tw_start();"),
-            MasterView("stmt", f"athread_spawn({name}, &tw_args);"),
-            MasterView("stmt", "athread_join();"),
-            *(MasterView("stmt", f"free(tw_args.{f.name});") for f in fields if f.value.startswith("malloc")),
-        ))
-    ]  # fmt: skip
 
 
 def _typedefs(scop: Scop) -> frozenset[str]:
