@@ -132,7 +132,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
         lead = _lead(unit, chunk.begin)
         keep = (span[0] - chunk.begin, span[1] - chunk.begin) if at == root else (-1, -1)
         text = unit.text[chunk.begin:chunk.end if whole else chunk.head_end]
-        cleaned = clean(text, keep)
+        cleaned = clean(_without_other_regions(text, keep), keep)
         if "__attribute" in text or "[[" in text:
             pure |= unit.names[at] if is_pure(unit.text[chunk.begin:chunk.head_end]) else set()
         begin = size + len(lead)
@@ -145,6 +145,15 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
     return _finished(RegionSlice(
         region, "".join(pieces), file, _function_name(unit, root), frozenset(pure), hidden, tuple(parts), root_at,
         at_span, unit.text.count("\n", 0, span[0]), None, unit.thread_private))
+
+
+def _without_other_regions(text: str, keep: tuple[int, int]) -> str:
+    """Without the pragmas of other regions: where one is all of a branch, an `else` may follow its end."""
+
+    def blank(m: re.Match[str]) -> str:
+        return m[0] if keep[0] <= m.start() + 1 < keep[1] else "\n" + " " * (len(m[0]) - 1)
+
+    return _SCOP.sub(blank, text) if "scop" in text else text
 
 
 def _closure(unit: _Unit, root: int, inside: frozenset[str]) -> list[tuple[int, bool]]:

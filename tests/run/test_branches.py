@@ -34,6 +34,33 @@ def test_branches_without_braces() -> None:
     assert "if (n > 3)\n    /* tilewright" in made and "else\n      /* tilewright" in made, made
 
 
+BOTH = """\
+void f(int n, int c, double *restrict a, const double *restrict b)
+{
+  int i;
+  if (c)
+#pragma scop
+    for (i = 0; i < n; i++) a[i] = 2 * b[i];
+#pragma endscop
+  else if (n > 3)
+#pragma scop
+    for (i = 0; i < n; i++) a[i] = 3 * b[i];
+#pragma endscop
+  else
+    a[0] = 1;
+#pragma scop
+  for (i = 0; i < n; i++) a[i] += b[i];
+#pragma endscop
+}
+"""
+
+
+def test_both_branches_are_regions() -> None:
+    """The pragma at the end of one stands between it and `else`, which no parser takes."""
+    report = run(BOTH, GenOptions(target="c"))
+    assert report.ok and len(report.lines) == 3 and all("agree" in x for x in report.lines), report
+
+
 ASSERTED = """\
 #include <assert.h>
 typedef struct { int w, h; float *data; } image;
