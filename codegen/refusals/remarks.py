@@ -138,7 +138,7 @@ REMARKS: tuple[Entry, ...] = (
         REMARK,
         "What is printed for core groups is read back and proven once more, from the text. This kernel has a form that "
         "the reading does not know yet, it shares panels of a product across the mesh: its loops are proven as always, "
-        "its text is trusted.",
+        "and that messages between cores are sent and received in pairs; the rest of its text is trusted.",
         "Run `check` on it, which compares it with the original.",
     ),
     Entry(

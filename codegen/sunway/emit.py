@@ -42,7 +42,14 @@ from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
-from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, proven_steps, wrong_entry
+from codegen.verify.cores.check import (
+    EntryTask,
+    KernelTask,
+    proven_kernel,
+    proven_steps,
+    wrong_entry,
+    wrong_messages,
+)
 from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.launches.arguments import wrong_launch
 from codegen.verify.cores.launches.entry import Stepped
@@ -195,7 +202,7 @@ def _not_read(scop: Scop, launches: Sequence[Launch]) -> Iterator[Diagnostic]:
     for x in launches:
         unread = [f"the kernel {k.name} shares panels across the mesh" for k in x.kernels if k.mesh]
         for what in unread if not x.model else ():
-            text = f"{what}: that text was not read back, only its loops are proven"
+            text = f"{what}: of that text only messages between cores were read back; its loops are proven"
             yield Diagnostic(Severity.REMARK, "not-read-back", text, scop.loc, kind="analysis")
 
 
@@ -226,6 +233,8 @@ def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tupl
         if k in launch.tasks:
             task = launch.tasks[k]
             known[_title(f.head)] = f.head, task, _prove(launch, task, made[-1]) if task.read else None
+            if not task.read and not launch.model:
+                _prove_messages(launch, made[-1])
     entry = Function(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
@@ -245,6 +254,13 @@ def _prove(launch: Launch, task: KernelTask, f: Function) -> Kernel:
         raise Unsupported(
             "no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc
         ) from None
+
+
+def _prove_messages(launch: Launch, f: Function) -> None:
+    """Raises Unsupported unless messages between cores are sent and received in pairs."""
+    problem = wrong_messages(_text(f), _own_words(launch))
+    if problem:
+        raise Unsupported("no-proof", f"messages between cores could not be proven: {problem}", launch.scop.loc)
 
 
 def _prove_steps(launch: Launch, task: SteppedTask, f: Function) -> Stepped:

@@ -16,6 +16,7 @@ from codegen.scop.model import Scop
 from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.launches.entry import Callee, Entry, Stepped
 from codegen.verify.cores.launches.movers import MoverTask, kept_places, read_mover
+from codegen.verify.cores.messages import check_messages
 from codegen.verify.cores.order import check_order
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.staging import check_staging
@@ -67,6 +68,16 @@ def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, wo
     if inside is None or (inside[2], inside[3], inside[4]) != (words.args, words.id, ""):
         raise Unread("many time steps are taken by a function with another head")
     return Stepped(task.node, read_steps(scop, deps, task, read_statements(_ATTRIBUTE.sub("", text)), words))
+
+
+def wrong_messages(text: str, words: Words) -> str:
+    """Where cores that share panels across the mesh would wait for messages that do not come; empty where they do not.
+    Of the text of such kernels that is all that is read."""
+    try:
+        sent = check_messages(read_statements(_ATTRIBUTE.sub("", text)), words)
+    except Unread as problem:
+        return str(problem)
+    return "" if sent else "nothing is shared"
 
 
 def wrong_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> str:
