@@ -12,8 +12,25 @@ from pathlib import Path
 import pytest
 
 from codegen.options import GenOptions
-from codegen.pipeline import generate
+from codegen.pipeline import Generated, generate
 from tests.corpus import KERNELS
+
+PRODUCT = """void f(int n, REAL A[n][n], REAL B[n][n], REAL C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+TILES = """region 1
+  grid i:4, j:64
+  registers S1.i:{} threads {}
+  stage A in shared at S1.k:16 stages 4 pad 4
+  stage B in shared at S1.k:16 stages 4 pad 4
+"""
 
 
 @cache
@@ -33,6 +50,25 @@ def nvcc() -> str:
 def test_compiles_without_spills(tmp_path: Path, name: str, architecture: str) -> None:
     path = KERNELS / f"{name}.c"
     made = generate(str(path), path.read_text(), GenOptions(target="cuda", stem=name))
+    compile_without_spills(tmp_path, made, name, architecture)
+
+
+@pytest.mark.skipif(not nvcc(), reason="no CUDA compiler")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("real", "registers", "threads", "architecture"),
+    [("double", "4, S1.j:8", "16 by 8 on m8n8k4", "sm_80"), ("double", "4, S1.j:8", "16 by 8 on m16n8k4", "sm_90"),
+     ("float", "8, S1.j:4", "8 by 16", "sm_75")],
+)  # fmt: skip
+def test_tiles_compile_without_spills(
+    tmp_path: Path, real: str, registers: str, threads: str, architecture: str
+) -> None:
+    options = GenOptions(target="cuda", stem="f", plan_text=TILES.format(registers, threads))
+    made = generate("f.c", PRODUCT.replace("REAL", real), options)
+    compile_without_spills(tmp_path, made, "f", architecture)
+
+
+def compile_without_spills(tmp_path: Path, made: Generated, name: str, architecture: str) -> None:
     for ending, text in made.extra.files:
         (tmp_path / f"{name}{ending}").write_text(text)
     words = [nvcc(), f"-arch={architecture}", "-Xptxas", "-v", "-c", f"{name}.tw.cu", "-o", "out.o"]

@@ -50,7 +50,7 @@ PLAIN = "C[i][j] += A[i][k] * B[k][j];"
 KINDS = {  # type of elements, statement, and whether A and B have their depth along rows of the array
     "float": ("float", PLAIN, "row", "column"),
     "double": ("double", PLAIN, "row", "column"),
-    "int": ("int", PLAIN, "row", "column"),
+    "short": ("short", PLAIN, "row", "column"),
     "left turned": ("float", "C[i][j] += A[k][i] * B[k][j];", "column", "column"),
     "right turned": ("double", "C[i][j] += A[i][k] * B[j][k];", "row", "row"),
     "both turned": ("float", "C[i][j] += A[k][i] * B[j][k];", "column", "row"),
@@ -78,12 +78,29 @@ UNIT = "S1.i:2, S1.j:4 threads 8 by 8 on m16n8k4"
 @needs_cxx
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_product(tmp_path: Path, emulator: Path, kind: str) -> None:
-    tile = UNIT if kind in ("double", "right turned") else "S1.i:4, S1.j:2 threads 8 by 8"
-    built = build("product", tmp_path, emulator, source(kind), plan_text=plan(tile))
+    tile = UNIT if kind in ("double", "right turned") else f"S1.i:4, S1.j:{4 if kind == 'short' else 2} threads 8 by 8"
+    built = build("product", tmp_path, emulator, source(kind), plan_text=plan(tile, 8 if kind == "short" else 4))
     assert "f_r1_1_tile<" in built.made.extra.file(".tw.cu")
     for sizes in ((37, 20, 33), (36, 36, 16), (1, 1, 1), (5, 3, 0)):
         ran = built.agree(*sizes)
         assert bool(ran.counts["barriers"]) == (sizes[2] > 0)
+
+
+@needs_cxx
+def test_products_in_batches(tmp_path: Path, emulator: Path) -> None:
+    stages = "".join(f"  stage {a} in shared at S1.l:16 stages 2 pad 4\n" for a in "AB")
+    directives = f"region 1\n  grid b:1, i:4, j:32\n  registers S1.i:4, S1.j:2 threads 8 by 8\n{stages}"
+    built = build("batched-gemm", tmp_path, emulator, plan_text=directives)
+    assert "const long batch = (long)blockIdx.z;" in built.made.extra.file(".tw.cu")
+    assert built.agree(3, 20, 18, 35).counts["barriers"] > 0
+
+
+@needs_cxx
+def test_many_tiles_below_each_other(tmp_path: Path, emulator: Path) -> None:
+    """Blocks in groups, the last of which is not full."""
+    built = build("product", tmp_path, emulator, source("float"), plan_text=plan("S1.i:4, S1.j:2 threads 8 by 8"))
+    ran = built.agree(64 * 32 + 40, 3, 2)
+    assert ran.counts["threads"] == 72 * 64
 
 
 @needs_cxx
@@ -194,6 +211,7 @@ def test_layouts_are_proven(tile: Tile) -> None:
         ("PLAIN_ROW", "i % GI", "0 * i", "has no thread, or two"),
         ("PLAIN_COLUMN", "8 * GJ", "4 * GJ", "has no thread, or two"),
         ("PLAIN_COLUMN", "thread % 8 * GJ + j / GJ * (8 * GJ) + j % GJ", "thread % 8 + j * 8", "are no neighbours"),
+        ("TILE_ROW", "z * GROUP", "z * 4", "a row of tiles has no block, or two"),
         ("UNIT_ROW", "thread % 32 / 4", "thread % 8", "has no thread, or two"),
         ("RIGHT_COLUMN", "thread % 32 / 4", "thread % 8", "lanes hand other elements of `B`"),
         ("LEFT_ROW", "8 * i", "8 * i + 8", "lanes hand other elements of `A`"),

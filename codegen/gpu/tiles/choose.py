@@ -110,17 +110,22 @@ def _proposed(scop: Scop, nest: Nest, processor: Processor) -> tuple[BlockTile, 
             try:
                 made = tiled(scop, nest, _tiles(scop, nest, unit), Staging(DEPTH, stages), pads)
                 kept = tuple(t for t in made.tiles if _fits(made, t, processor))
-                made = replace(made, tiles=kept)
-                proven(made)
             except NoTiles:
                 continue
             if kept:
-                return _directives(made, pads)
+                return _directives(replace(made, tiles=kept), pads)
     raise NoTiles("no tiles fit the device")
 
 
 def _fits(p: TiledProduct, t: Tile, processor: Processor) -> bool:
-    return shared_bytes(t, p.staging, p.operands) <= processor.shared_per_block
+    """Has the device room for tiles of this size, and do all proofs go through for them?"""
+    if shared_bytes(t, p.staging, p.operands) > processor.shared_per_block:
+        return False
+    try:
+        proven(replace(p, tiles=(t,)))
+    except NoTiles:
+        return False
+    return True
 
 
 def _directives(p: TiledProduct, pads: Mapping[str, int]) -> tuple[BlockTile, ...]:
