@@ -8,7 +8,10 @@ from codegen.diagnostics import Unsupported
 from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import device_part
+from codegen.gpu.plan.processor import Processor, processor
 from codegen.gpu.region import device_code, made_for_device
+from codegen.gpu.tiles.find import TiledProduct
+from codegen.gpu.tiles.prove import shared_bytes
 from codegen.gpu.transfers import ArrayText, BoxText
 from codegen.options import GenOptions
 from codegen.plan.text import show
@@ -31,9 +34,23 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
         yield f"  {line}"
     yield "  kernels"
     yield from (f"    {k.name}: {k.comment}" for k in part.kernels)
+    for name in sorted(code.tiled):
+        yield from _tiles(code.tiled[name], processor(options.device))
     yield f"  arrays of the {options.arrays}"
     for a in arrays:
         yield f"    {a.name}: {_moved(a, options.arrays)}"
+
+
+def _tiles(p: TiledProduct, device: Processor) -> Iterator[str]:
+    """The sizes of a product's tiles, and what a block of each takes."""
+    for t in p.tiles:
+        room = shared_bytes(t, p.staging, p.operands)
+        most = min(device.shared_per_multiprocessor // room, device.threads_per_multiprocessor // t.count)
+        yield (
+            f"    {p.nest.statement.name} in tiles of {t.sides[0]} by {t.sides[1]}: {t.count} threads, each with "
+            f"{t.registers[0]} by {t.registers[1]} elements in registers, {room} bytes of shared memory, "
+            f"at most {most} blocks on a multiprocessor"
+        )
 
 
 def _moved(a: ArrayText, arrays: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.gpu.tiles import find, model, prove
 from codegen.gpu.tiles.model import DEEP, UNITS, WIDE, Operand, Staging, Tile
@@ -263,6 +264,13 @@ def test_without_the_proof_the_emulator_finds_a_missing_barrier(
 def test_what_is_no_such_product_runs_element_by_element(body: str) -> None:
     made = generate("f.c", source("float").replace(PLAIN, body), GenOptions(target="cuda", stem="f", device="h200"))
     assert "_tile<" not in made.extra.file(".tw.cu")
+
+
+def test_what_inspect_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "f.c").write_text(source("double"))
+    assert main(["inspect", "--target", "cuda", "--device", "h200", str(tmp_path / "f.c")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "S1 in tiles of 64 by 64: 128 threads, each with 4 by 8 elements in registers, 75776 bytes of shared" in told
 
 
 def test_names_of_the_region_and_of_the_kernel_are_apart() -> None:
