@@ -98,13 +98,13 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
         if (n >= 1) {
           if (m >= 128) {
 #pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN)
-            for (long it = 0; it < (long)n - 63; it += 64) {  /* tiles of 64 */
-              for (long jt = 0; jt < (long)m - 127; jt += 128) {  /* tiles of 128 */
+            for (long it = 0; it < (long)n - 63; it += 64) { /* tiles of 64 */
+              for (long jt = 0; jt < (long)m - 127; jt += 128) { /* tiles of 128 */
                 const long i_end = it + 64;
                 long i = it;
-                for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                for (; i + 7 < i_end; i += 8) { /* 8 at a time */
                   long j = jt;
-                  for (; j + 3 < jt + 128; j += 4) {  /* 4 turned */
+                  for (; j + 3 < jt + 128; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
                 }
@@ -112,12 +112,12 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
               {
                 const long i_end = it + 64;
                 long i = it;
-                for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                for (; i + 7 < i_end; i += 8) { /* 8 at a time */
                   long j = (long)m - m % 128;
-                  for (; j + 3 < m; j += 4) {  /* 4 turned */
+                  for (; j + 3 < m; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
-                  for (; j < m; j++) {  /* the rest */
+                  for (; j < m; j++) { /* the rest */
                     const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
                                                          src[(i + 3) * ld + j]};
                     const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
@@ -131,15 +131,15 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
           if (m <= 127 || n % 64 >= 1) {
             if (m <= 127) {
 #pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN)
-              for (long it = 0; it < n; it += 64) {  /* tiles of 64 */
+              for (long it = 0; it < n; it += 64) { /* tiles of 64 */
                 const long i_end = mine_min(n, it + 64);
                 long i = it;
-                for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                for (; i + 7 < i_end; i += 8) { /* 8 at a time */
                   long j = 0;
-                  for (; j + 3 < m; j += 4) {  /* 4 turned */
+                  for (; j + 3 < m; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
-                  for (; j < m; j++) {  /* the rest */
+                  for (; j < m; j++) { /* the rest */
                     const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
                                                          src[(i + 3) * ld + j]};
                     const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
@@ -147,29 +147,29 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
-                for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
+                for (; i + 3 < i_end; i += 4) { /* one vector at a time */
                   long j = 0;
-                  for (; j + 3 < m; j += 4) {  /* 4 turned */
+                  for (; j + 3 < m; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4_2();
                   }
-                  for (; j < m; j++)  /* the rest */
+                  for (; j < m; j++) /* the rest */
                     MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
                                                                 src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
-                for (; i < i_end; i++)  /* the rest */
-                  for (long j = 0; j < m; j++)  /* inside the tile */
+                for (; i < i_end; i++) /* the rest */
+                  for (long j = 0; j < m; j++) /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
               }
             } else {
-              for (long jt = 0; jt < m; jt += 128) {  /* tiles of 128 */
+              for (long jt = 0; jt < m; jt += 128) { /* tiles of 128 */
                 const long i_end = n;
                 long i = (long)n - n % 64;
-                for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                for (; i + 7 < i_end; i += 8) { /* 8 at a time */
                   long j = jt;
-                  for (; j + 3 < mine_min(m, jt + 128); j += 4) {  /* 4 turned */
+                  for (; j + 3 < mine_min(m, jt + 128); j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
-                  for (; j < mine_min(m, jt + 128); j++) {  /* the rest */
+                  for (; j < mine_min(m, jt + 128); j++) { /* the rest */
                     const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
                                                          src[(i + 3) * ld + j]};
                     const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
@@ -177,17 +177,17 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
-                for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
+                for (; i + 3 < i_end; i += 4) { /* one vector at a time */
                   long j = jt;
-                  for (; j + 3 < mine_min(m, jt + 128); j += 4) {  /* 4 turned */
+                  for (; j + 3 < mine_min(m, jt + 128); j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4_2();
                   }
-                  for (; j < mine_min(m, jt + 128); j++)  /* the rest */
+                  for (; j < mine_min(m, jt + 128); j++) /* the rest */
                     MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
                                                                 src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
-                for (; i < i_end; i++)  /* the rest */
-                  for (long j = jt; j < mine_min(m, jt + 128); j++)  /* inside the tile */
+                for (; i < i_end; i++) /* the rest */
+                  for (long j = jt; j < mine_min(m, jt + 128); j++) /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
               }
             }

@@ -447,9 +447,9 @@ TW_SIMD
               }
               tw_free(tw_right);
             } else { /* too small to be worth packing, or no memory for it */
-              for (long i = 0; i < n; i++)  /* rows */
-                for (long k = 0; k < p; k++)  /* depth */
-                  for (long j = 0; j < m; j++)  /* columns */
+              for (long i = 0; i < n; i++) /* rows */
+                for (long k = 0; k < p; k++) /* depth */
+                  for (long j = 0; j < m; j++) /* columns */
                     C[i][j] += alpha * A[i][k] * B[k][j];
             }
           }

@@ -168,7 +168,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   {
                     const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);
                     long i = tw_max(1, t_it - 2 * t);
-                    for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+                    for (; i + 3 < i_end; i += 4) { /* inside the tile, 4 at a time */
                       const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
                       long j = tw_max(1, t_jt - 2 * t);
                       TW_HERE(j);
@@ -178,14 +178,14 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         if (j + 1 < j_end) {
                           tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]); tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
                           tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]); tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
-                          for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                          for (; j + 3 < j_end; j += 4) { /* inside the tile */
                             { TW_S1_S2_STEPS_X2(A, j, B); } { TW_S1_S2_STEPS_X2(A, j + 2, B); }
                           }
-                          for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                          for (; j + 1 < j_end; j += 2) { /* inside the tile */
                             TW_S1_S2_STEPS_X2(A, j, B);
                           }
                         }
-                        for (; j < j_end; j += 2) {  /* the rest, and some again */
+                        for (; j < j_end; j += 2) { /* the rest, and some again */
                           j = tw_min(j, j_end - 2);
                           TW_S1_S2_STEPS_X2_2(A, B);
                         }
@@ -198,7 +198,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         }
                       }
                     }
-                    for (; i < i_end; i++)  /* the rest */
+                    for (; i < i_end; i++) /* the rest */
 #pragma omp simd
                       /* inside the tile */
                       for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)
@@ -207,7 +207,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   {
                     const long i_end = tw_min((long)n - 1, t_it - 2 * t + 7);
                     long i = tw_max(1, t_it - 2 * t - 1);
-                    for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+                    for (; i + 3 < i_end; i += 4) { /* inside the tile, 4 at a time */
                       const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
                       long j = tw_max(1, t_jt - 2 * t - 1);
                       TW_HERE(j);
@@ -217,14 +217,14 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         if (j + 1 < j_end) {
                           tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]); tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
                           tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]); tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
-                          for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                          for (; j + 3 < j_end; j += 4) { /* inside the tile */
                             { TW_S1_S2_STEPS_X2(B, j, A); } { TW_S1_S2_STEPS_X2(B, j + 2, A); }
                           }
-                          for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                          for (; j + 1 < j_end; j += 2) { /* inside the tile */
                             TW_S1_S2_STEPS_X2(B, j, A);
                           }
                         }
-                        for (; j < j_end; j += 2) {  /* the rest, and some again */
+                        for (; j < j_end; j += 2) { /* the rest, and some again */
                           j = tw_min(j, j_end - 2);
                           TW_S1_S2_STEPS_X2_2(B, A);
                         }
@@ -237,7 +237,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         }
                       }
                     }
-                    for (; i < i_end; i++)  /* the rest */
+                    for (; i < i_end; i++) /* the rest */
 #pragma omp simd
                       /* inside the tile */
                       for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)

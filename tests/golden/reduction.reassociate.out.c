@@ -24,12 +24,12 @@ double dot(int n, const double x[n], const double y[n])
     /* tilewright: region 1 of dot: tiles i:4096; threads over it; vectors along i */
     {
       if ((double)n < TW_PARALLEL_MIN) {
-        for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
+        for (long it = 0; it < n; it += 4096) { /* tiles of 4096 */
           const long i_end = tw_min(n, it + 4096);
           long i = it;
           if (i + 1 < i_end) {
             tw_f64x2u w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
-            for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
+            for (; i + 7 < i_end; i += 8) { /* 4 vectors at a time */
               w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
               w1 = w1 + (TW_F64X2U(x[i + 2]) * TW_F64X2U(y[i + 2]));
               w2 = w2 + (TW_F64X2U(x[i + 4]) * TW_F64X2U(y[i + 4]));
@@ -40,19 +40,19 @@ double dot(int n, const double x[n], const double y[n])
             w0 = w0 + w2; w1 = w1 + w3; w0 = w0 + w1;
             s = s + (w0[0] + w0[1]);
           }
-          for (; i < i_end; i++) {  /* the rest */
+          for (; i < i_end; i++) { /* the rest */
             TW_ONE_BY_ONE();
             s += x[i] * y[i];
           }
         }
       } else {
 #pragma omp parallel for reduction(+:s)
-        for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
+        for (long it = 0; it < n; it += 4096) { /* tiles of 4096 */
           const long i_end = tw_min(n, it + 4096);
           long i = it;
           if (i + 1 < i_end) {
             tw_f64x2u w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
-            for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
+            for (; i + 7 < i_end; i += 8) { /* 4 vectors at a time */
               w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
               w1 = w1 + (TW_F64X2U(x[i + 2]) * TW_F64X2U(y[i + 2]));
               w2 = w2 + (TW_F64X2U(x[i + 4]) * TW_F64X2U(y[i + 4]));
@@ -63,7 +63,7 @@ double dot(int n, const double x[n], const double y[n])
             w0 = w0 + w2; w1 = w1 + w3; w0 = w0 + w1;
             s = s + (w0[0] + w0[1]);
           }
-          for (; i < i_end; i++) {  /* the rest */
+          for (; i < i_end; i++) { /* the rest */
             TW_ONE_BY_ONE();
             s += x[i] * y[i];
           }

@@ -170,8 +170,8 @@ void back(int n, double x[n], const double L[n][n])
     {
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(x, 0, n), TW_SPAN(L, 1, n) })) {
-        for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) {  /* blocks of 40 */
-          for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++)  /* -j */
+        for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) { /* blocks of 40 */
+          for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++) /* -j */
             if (-40 * jb - 39 < -j) {
               const double c0 = x[-j];
 #pragma omp simd
@@ -214,8 +214,8 @@ void back(int n, double x[n], const double L[n][n])
               }
               tw_free(tw_room);
             } else {
-              for (long i = 0; i < -40 * jb - 39; i++)  /* rows */
-                for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)  /* depth */
+              for (long i = 0; i < -40 * jb - 39; i++) /* rows */
+                for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++) /* depth */
                   x[i] -= L[-j][i] * x[-j];
             }
           }

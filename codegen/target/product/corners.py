@@ -73,10 +73,10 @@ class CutPrinter:
             self._all([f"{self._extreme(e, True)} >= 0" for e in flat]),
             self._all([f"{self._extreme(e, False)} >= 0" for e in flat]),
             self._all([f"{self._text(e, one)} >= 0" for e in flat]),
-            self._fold("tw_max", low, [f"-({self._extreme(self._at_zero(e), True)})" for e in lower]),
-            self._fold("tw_max", low, [f"-({self._extreme(self._at_zero(e), False)})" for e in lower]),
-            self._fold("tw_min", high, [f"{self._extreme(self._at_zero(e), False)} + 1" for e in upper]),
-            self._fold("tw_min", high, [f"{self._extreme(self._at_zero(e), True)} + 1" for e in upper]),
+            self._fold("tw_max", low, [self._extreme(self._at_zero(e), True, -1) for e in lower]),
+            self._fold("tw_max", low, [self._extreme(self._at_zero(e), False, -1) for e in lower]),
+            self._fold("tw_min", high, [self._extreme(self._at_zero(e), False, more=1) for e in upper]),
+            self._fold("tw_min", high, [self._extreme(self._at_zero(e), True, more=1) for e in upper]),
             self._all([f"{self._text(e, one)} >= 0" for e in corners]),
             step,
             bool(deep),
@@ -129,14 +129,20 @@ class CutPrinter:
         env = {b.loops[0].var: place[b.name] for b in (self.rows, self.columns, self.depth)}
         return self.ints.text(substitute(e, env), 5)
 
-    def _extreme(self, e: CExpr, largest: bool) -> str:
-        """The largest or smallest value over the tile."""
+    def _extreme(self, e: CExpr, largest: bool, sign: int = 1, more: int = 0) -> str:
+        """The largest or smallest value over the tile, times `sign`, and `more`."""
         env = {b.loops[0].var: self._at(b, "t") for b in (self.rows, self.columns)}
-        text = self.ints.text(substitute(e, env), 5)
+        value: CExpr = substitute(e, env)
+        if sign < 0 or more:
+            total = linear(value)
+            value = value if sign > 0 else Neg(value)
+            value = Bin("+", value, Int(more)) if more else value
+            value = value if total is None else total.scaled(sign).shifted(more).expression()
+        text = self.ints.text(value, 5)
         for b, span in ((self.rows, str(self.mr - 1)), (self.columns, f"({self.nr} - 1)")):
             by = self._slope(e, b)
             if by and (by > 0) == largest:
-                text += f" {'+' if by > 0 else '-'} {'' if abs(by) == 1 else f'{abs(by)} * '}{span}"
+                text += f" {'+' if sign * by > 0 else '-'} {'' if abs(by) == 1 else f'{abs(by)} * '}{span}"
         return text
 
 

@@ -187,7 +187,7 @@ class FormPrinter:
         names = {**at.names, **dict(zip(x.names, texts, strict=True))}
         here = replace(at, names=names, taken=at.taken | {name, *texts})
         return View("block", body=(
-            View("decl", f"const long {texts[0]} = {ints.text(x.first)};  /* all lanes run from here */"),
+            View("decl", f"const long {texts[0]} = {ints.text(x.first)}; /* all lanes run from here */"),
             View("decl", f"const long {texts[1]} = {ints.text(x.past)};"),
             *((self._alone(x.before, here),) if x.before is not None else ()),
             self._together(x.middle, name, here),

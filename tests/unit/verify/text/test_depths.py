@@ -69,19 +69,19 @@ def test_products_cut_in_depth_are_proven(target: str, source: str) -> None:
 
 # What is damaged, the text, what stands there instead, and which of several places (-1: all).
 STEPS = {
-    "the kernel begins a step too early": ("+ 0 + 20 - 5)", "+ 0 + 20 - 4)", 0),
-    "the kernel ends a step too late": ("tw_min(kb + tw_k, ib + it - 0 + 1)", "tw_min(kb + tw_k, ib + it - 0 + 2)", 0),
+    "the kernel begins a step too early": ("ib + it - 20 + 5)", "ib + it - 20 + 4)", 0),
+    "the kernel ends a step too late": ("tw_min(kb + tw_k, ib + it + 1))", "tw_min(kb + tw_k, ib + it + 2))", 0),
     "the kernel may begin past its end": ("tw_to = tw_max(tw_from,", "tw_to = (", 0),
     "the kernel may begin past the block": ("tw_from = tw_min(", "tw_from = tw_max(", 0),
     "the first steps are lost": (
-        "kr = tw_max(kb, -(0 - (ib + it) + 0 + 20))",
-        "kr = tw_max(kb, -(0 - (ib + it) + 0))",
+        "kr = tw_max(kb, ib + it - 20)",
+        "kr = tw_max(kb, ib + it)",
         0,
     ),
-    "first steps of the block before": ("kr = tw_max(kb, -(", "kr = tw_max(kb - 1, -(", 0),
+    "first steps of the block before": ("kr = tw_max(kb, ib", "kr = tw_max(kb - 1, ib", 0),
     "the last steps are lost": ("for (long kr = tw_to; kr < tw_end;", "for (long kr = tw_to; kr < tw_end - 1;", 0),
     "a last step twice": ("for (long kr = tw_to; kr", "for (long kr = tw_to - 1; kr", 0),
-    "an end before the last element's": ("ib + it - 0 + 5 + 1)", "ib + it - 0 + 5)", 0),
+    "an end before the last element's": ("ib + it + 1 + 5)", "ib + it + 5)", 0),
     "an end past the block": ("tw_end = tw_max(kb, tw_min(", "tw_end = tw_max(kb, tw_max(", 0),
     "a step that an element does not take": (
         "0 - (ib + it + ir) + kr + 20 >= 0)",
