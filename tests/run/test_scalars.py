@@ -38,6 +38,8 @@ FORMS = {
     "two counters in steps": ("for (i = 0, k = 0; i < n; i++, k += 3) a[k] = i;", NONE),
     "counters that meet": ("for (i = 0, j = n; i < j; i++, j--) a[i] = b[j];", NONE),
     "three in a header": ("for (i = 0, j = 1, k = n; i < n; i += 2, j++, k -= 3) a[j] = b[i] * k;", ALL),
+    "a header that sets more": ("for (i = 0, k = 7; i < n; i += m) a[i] = b[i] * k;", ALL),
+    "a header and continue": ("for (i = 0, k = 7; i < n; i++) { if (b[i] > 3) continue; a[i] = k; }", ALL),
     "one is added to": ("for (i = 0; i < n; i++) { a[k] = b[i]; k += 2; }", ALL),
     "sum of rows": ("for (i = 0; i < n; i++) for (j = 0; j < m; j++) a[k++] = b[j];", ALL),
     "sum of rows unseen": ("k = 0; for (i = 0; i < n; i++) for (j = 0; j < m; j++) a[k++] = b[j];", NONE),

@@ -109,7 +109,9 @@ def _several(node: c_ast.For) -> list[c_ast.Node]:
     if len(starts) < 2 and len(steps) < 2:
         return [_going_on(node, steps)]
     at = next((k for k, x in enumerate(steps) if _counts(x, node.cond)), None)
-    if at is None or _jumps(node.stmt):
+    if len(steps) == 1 and changed(steps[0]) in names_in(node.cond):  # by whatever step
+        at = 0
+    if at is None or (len(steps) > 1 and _jumps(node.stmt)):
         return [node]
     name = str(changed(steps[at]))
     if isinstance(node.init, c_ast.DeclList):
