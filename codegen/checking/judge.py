@@ -143,7 +143,8 @@ def _sentence(t: Tried, s: Survey, sanitized: int, bad: tuple[Complaint, ...]) -
         where = values_text(ints, r.vector.ints) + overlap_text(t.case.harness, r.vector)
         return Verdict(False, f"{t.case.title}: {r.failure}, at {where}")
     if r.agreed == 0:
-        return Verdict(False, f"{t.case.title}: no sizes were found at which the source can be run")
+        way = "are they fixed, and large? with `#ifndef N` around `#define N 4000`, -DN=100 makes them small"
+        return Verdict(False, f"{t.case.title}: no sizes were found at which the source can be run; {way}")
     if s.statements and not s.reached:
         why = "at the sizes at which the source stays inside its arrays, none of its statements runs"
         return Verdict(False, f"{t.case.title}: nothing was compared: {why}")

@@ -53,6 +53,32 @@ def test_a_check_in_which_nothing_runs_is_no_success() -> None:
     assert not report.ok and "nothing was compared: at the sizes at which" in report.lines[0], report.lines
 
 
+LARGE = """#ifndef N
+#define N 2200
+#endif
+static double a[N][N];
+void fixed(void)
+{
+#pragma scop
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      a[i][j] = a[i][j] + 1;
+#pragma endscop
+}
+"""
+
+
+def test_fixed_sizes_that_are_large(plant: Plant) -> None:
+    """They are run as they are, once, up to a limit that leaves a way out."""
+    report = run(LARGE)
+    assert report.ok and "1 size vector agrees" in report.lines[0], report.lines
+    report = run(LARGE.replace("2200", "12000"))
+    assert not report.ok and "no sizes were found" in report.lines[0] and "-DN=100 makes them small" in report.lines[0]
+    plant("a[i][j] + 1", "a[i][j] + 2")
+    report = run(LARGE)
+    assert not report.ok and "a[0][0] is " in report.lines[0], report.lines
+
+
 @pytest.mark.parametrize("last", [False, True])
 def test_the_forms_for_threads_and_for_little_work_run_both(last: bool, plant: Plant) -> None:
     plant("b[i][j] = a[j]", "b[i][j] = a[j] + 1", last)

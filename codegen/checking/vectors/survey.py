@@ -27,6 +27,8 @@ TOTAL_WORK = 50_000_000
 SPECIAL_WORK = 80_000_000  # the same for vectors that reach what no other reaches
 TOTAL_SPECIAL_WORK = 200_000_000
 BYTES = 1 << 25
+FIXED_WORK = 2_000_000_000  # the same for regions whose sizes are fixed and beyond these limits; some seconds
+FIXED_BYTES = 1 << 30
 DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers first
 
 
@@ -88,6 +90,8 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     _require_known(h, ranges)
     chooser = _Chooser(h, ranges, library, model.kept)
     vectors = [*chooser.choose(_tiles(plan)), *chooser.exact(plan)]
+    if not any(v.work for v in vectors):
+        vectors += chooser.fixed()
     parts = pieces(model, plan)
     missed = spent = 0
     for piece in parts:
@@ -181,6 +185,17 @@ class _Chooser:
                     continue
                 seen.add(vector.ints)
                 left, spent, doubtful = left - 1, spent + vector.work, doubtful + vector.doubtful
+                yield vector
+
+    def fixed(self) -> Iterator[TestVector]:
+        """The smallest runs of a region whose arrays or loops have fixed sizes, which are beyond the usual limits."""
+        seen: set[tuple[int, ...]] = set()
+        spent = 0
+        for size in (1, 2, 3, 5, 8):
+            vector = self.vector((size,) * len(self.h.memory.ints), RunLimits(FIXED_WORK - spent, FIXED_BYTES))
+            if vector is not None and vector.work and not vector.doubtful and vector.ints not in seen:
+                seen.add(vector.ints)
+                spent += vector.work
                 yield vector
 
     def exact(self, plan: str) -> Iterator[TestVector]:
