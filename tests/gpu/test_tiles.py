@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,7 +165,7 @@ def test_orders_are_proven(stages: int, steps: int) -> None:
     assert wrong_order(pipelined(stages, steps), stages - 1) != ""  # with one room less
 
 
-def changed(order: Order, kind: str, **changes: int) -> Order:
+def changed(order: Order, kind: str, **changes: Any) -> Order:
     return replace(order, loop=tuple(replace(e, **changes) if e.kind == kind else e for e in order.loop))
 
 
