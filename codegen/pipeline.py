@@ -93,9 +93,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     tests = {o.index: checks(source.baked[o.index], shown, o.kept) for o in outcomes if o.text is not None}
     changed = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in changed]
     original = names.word("TW_ORIGINAL")
-    if options.keep_original:
-        changed = [(r, f"#ifndef {original}\n{t}#else\n{_nest(text, r)}#endif\n") for r, t in changed]
-    changed = [(r, _with_line(r, t, source.name, options)) for r, t in changed]
+    changed = [(r, _finished(r, t, source, options, original)) for r, t in changed]
     body = splice(text, changed)
     name = line_name(source.name, options)
     plan = "".join(o.plan for o in outcomes)
@@ -111,9 +109,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     check_names(names, source.name, text, support, new, names_taken(source.pre))
     support, _ = laid_out(names.of(support))
     if options.keep_original and support:
-        support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", f"#ifndef {original}\n{support}", count=1)
-        test = "" if options.require_isa else foreign(kernels)
-        support = f"#if !defined({original}) && ({test})\n#define {original}\n#endif\n{support}" if test else support
+        support = _unless_original(support, original, "" if options.require_isa else foreign(kernels))
     banner = _banner(source, options, plan, bool(start or not support))
     if "\r\n" in text:
         support = support.replace("\n", "\r\n")
@@ -129,6 +125,20 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     spent = tuple((name, b - a) for (_, a), (name, b) in pairwise(clock))
     whole = banner + body[:start] + support + body[start:]
     return Generated(whole, results, messages, _deps(source, options), plan, extra, spent, done.nests)
+
+
+def _finished(r: Region, new: str, source: Opened, options: GenOptions, original: str) -> str:
+    """A region's new text with the nest as it was beside it, and with line directives, where these are asked for."""
+    if options.keep_original:
+        new = f"#ifndef {original}\n{new}#else\n{_nest(source.text, r)}#endif\n"
+    return _with_line(r, new, source.name, options)
+
+
+def _unless_original(support: str, original: str, foreign: str) -> str:
+    """What generated code needs, left out where the original nests are wanted; `foreign` tests for other processors,
+    on which they always are."""
+    support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", f"#ifndef {original}\n{support}", count=1)
+    return f"#if !defined({original}) && ({foreign})\n#define {original}\n#endif\n{support}" if foreign else support
 
 
 def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Performed:

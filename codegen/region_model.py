@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 import islpy as isl
@@ -100,8 +100,17 @@ def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
         ) from None
 
 
-def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
-    site = _site(s)
+@record
+class _Hints:
+    """What options and hints in the source say about a region's model: assumptions and where they stand, whether sums
+    may be reordered, and which statements to fuse."""
+
+    assumptions: Sequence[tuple[str, Loc]]
+    reassociate: bool
+    fusion: str
+
+
+def _hints(s: RegionSlice, options: GenOptions) -> _Hints:
     assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
     reassociate, fusion = options.reassociate, ""
     for hint in s.region.hints:
@@ -121,11 +130,17 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 Loc(s.file, hint.line, 1),
                 _known_hints(word.strip()),
             )
+    return _Hints(assumptions, reassociate, fusion)
+
+
+def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
+    site = _site(s)
+    hints = _hints(s, options)
     target = target_named(options.target)
     team = in_team(site, target.threads and target.runs_here)
     within = check_constructs(site, not target.runs_here and not target.threads)
     within = None if team else within
-    found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
+    found: Extracted = extract(site, s.region.index, declared_pure(s), hints.assumptions)
     if found.tree is None:
         return None
     if found.scop.own and not target.own_variables:
@@ -142,7 +157,7 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     last = lastprivates(scop, tree, deps) if target.private_arrays else None
     if last is not None:
         scop, tree, deps = last.scop, last.tree, last.deps
-    free = free_pairs(scop, reassociate)
+    free = free_pairs(scop, hints.reassociate)
     if free:
         deps = compute_dependences(scop, tree, free)
     if team:
@@ -150,9 +165,9 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
         check_shared(site, texts | {a.base for a in scop.arrays.values() if not a.inside})
     own = thread_local(site, found.scop.names, target, s.region.first_line)
     remarks = (*((within,) if within else ()), *own, *found.remarks, *privatization_remarks(found.scop, scop, last))
-    program = make_program(scop, deps, tree, reassociate)
+    program = make_program(scop, deps, tree, hints.reassociate)
     number = 0 if s.piece is None else s.piece.number
-    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None,
+    return Modelled(site, program, _digest(site), remarks, hints.fusion, bool(own) or within is not None,
                     team, piece=number)  # fmt: skip
 
 

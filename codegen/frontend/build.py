@@ -211,17 +211,9 @@ def _assemble(
     inside = {k: v[0] for k, v in walker.inside.items()}
     groups, refusals = group_accesses(raws, site.variables, inside, affiner)
     refusals += walker.refusals
-    order = _textual_order(nodes)
-    number = {raw: k for k, raw in enumerate(order)}
-    made = {}
-    for raw_number, raw in enumerate(raws):
-        if any(a.base not in groups for a in raw.accesses):
-            continue
-        at = number.get(raw_number, -1)  # none where what is around it was refused
-        try:
-            made[at] = _statement(f"S{at + 1}", raw, groups, affiner)
-        except Unsupported as error:
-            refusals.append(error)
+    number = {raw: k for k, raw in enumerate(_textual_order(nodes))}
+    made, more = _statements(raws, number, groups, affiner)
+    refusals += more
     data = frozenset(e.place for e in refusals if isinstance(e, DataSubscript)) - walker.names.opaque
     if data:
         raise DataDecide(data)
@@ -347,6 +339,22 @@ def _tree_node(node: RawNode, statements: Mapping[int, Statement]) -> Node | Non
 
 
 # -- statements and accesses ---------------------------------------------------------------------------
+
+
+def _statements(
+    raws: Sequence[RawStatement], number: Mapping[int, int], groups: Mapping[str, ArrayGroup], affiner: Affiner
+) -> tuple[dict[int, Statement], list[Unsupported]]:
+    """The statements by their numbers in the text, and why there are none of some."""
+    made, refusals = dict[int, Statement](), list[Unsupported]()
+    for k, raw in enumerate(raws):
+        if any(a.base not in groups for a in raw.accesses):
+            continue
+        at = number.get(k, -1)  # none where what is around it was refused
+        try:
+            made[at] = _statement(f"S{at + 1}", raw, groups, affiner)
+        except Unsupported as error:
+            refusals.append(error)
+    return made, refusals
 
 
 def _statement(name: str, raw: RawStatement, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Statement:

@@ -115,18 +115,11 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     if not any(apart[s.name] for s in deep):
         return None
     d = StripMine(fresh(p.scop, shared.name + "b"), dict(shared.exprs), size(p.scop, deep, machine), apart)
-    copies: tuple[CopyReads, ...] = ()
-    cut = None
     try:
-        q = apply_block(p, d)
-        copies = copies_of_reads(q, d)
-        for copy in copies:
-            q = apply_keep(q, copy)
-        cut = edges(q, d, _stepped(p.scop, shared)) if copies else None
-        if cut is not None:
-            q = apply_block(q, cut)
+        q, also = _in_blocks(p, d, shared)
     except InputError:
         return None
+    copies = [x for x in also if isinstance(x, CopyReads)]
     mine = tuple(s.name for s in q.scop.statements if d.name in s.iterators)
     outer = over(q.scop, d, mine)
     groups = _kept_together(q, strongly_connected(q.scop, same_value(q.must, outer.exprs), mine))
@@ -137,7 +130,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
         # of a strip is on a page of its own), 1.2 s in strips of 512, 1.1 s without.
         return None
     parts: list[Node] = []
-    blocks: list[Directive] = [d, *copies, *([cut] if cut else [])]
+    blocks: list[Directive] = [d, *also]
     for component in groups:
         what = found.get(component[0])
         if what is not None:
@@ -158,6 +151,17 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     if any(e.n_piece() != 1 for x in loops(tree) for e in x.loop.exprs.values()):
         return None  # an order that a plan cannot say
     return q, Panel(tuple(blocks), tree, tuple(products), d.size)
+
+
+def _in_blocks(p: Program, d: StripMine, shared: Loop) -> tuple[Program, list[Directive]]:
+    """The loop in blocks, and what has to go with that: copies of what is read while it changes, and edges. Raises
+    InputError."""
+    q = apply_block(p, d)
+    copies = copies_of_reads(q, d)
+    for copy in copies:
+        q = apply_keep(q, copy)
+    cut = edges(q, d, _stepped(p.scop, shared)) if copies else None
+    return (q, [*copies]) if cut is None else (apply_block(q, cut), [*copies, cut])
 
 
 def _stepped(scop: Scop, lp: Loop) -> str:
