@@ -130,9 +130,9 @@ def test_sizes_at_which_a_watched_program_crashes_do_not_end_the_search(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Sources read pointers to rows of which they then read nothing: that crashes where there are none."""
-    sizes = [stores.Vector((n,), (n,), (), 1, False) for n in (1, 2, 3)]
+    sizes = [stores.TestVector((n,), (n,), (), 1, False) for n in (1, 2, 3)]
 
-    def first(h: object, pair: object, vectors: Sequence[stores.Vector]) -> stores.IntroducedStore | None:
+    def first(h: object, pair: object, vectors: Sequence[stores.TestVector]) -> stores.IntroducedStore | None:
         for v in vectors:
             if v.ints == (2,):
                 os.abort()

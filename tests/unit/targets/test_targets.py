@@ -50,7 +50,7 @@ class Logged(Target):
 
     def process(self, job: RegionJob) -> RegionOutcome:
         made = make(job.model, job.options, job.machine, job.crashed)
-        return printed(job.slice, job.model, made, job.original, job.options)
+        return printed(job, made)
 
     def words(self, options: GenOptions) -> Sequence[str]:
         return ("--logged",)
