@@ -195,6 +195,15 @@ def _product(n: _Nest) -> list[str]:
             f"block 8 by {n.rng.choice((4, 16))} by 16, direct {n.rng.choice((0, 50))} threads 100"]
 
 
+def _registers(n: _Nest) -> list[str]:
+    """A tile of a product, as a rule behind the grid of threads that it needs."""
+    outer, inner = n.two()
+    rows, columns = n.rng.choice(((4, 4), (8, 8), (2, 64), (0, 4)))
+    grid = [f"grid {n.stmt}.{outer}:8, {n.stmt}.{inner}:8"] if n.rng.random() < 0.8 else []
+    tile = f"registers {n.stmt}.{outer}:{rows}, {n.stmt}.{inner}:{columns} threads {n.rng.choice((8, 16, 64))} by 8"
+    return [*grid, tile + n.rng.choice(("", "", " on m16n8k4"))]
+
+
 _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "tile": _tile,
     "order": _order,
@@ -218,6 +227,7 @@ _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "mesh": lambda n: [f"mesh {n.stmt}"],
     "lanes": lambda n: [f"lanes {n.ref(n.one())}" + n.rng.choice(("", " by 2"))],
     "steps": lambda n: [f"steps {n.ref(n.one())} by {n.size()} of {n.size()}, {n.size()}"],
+    "registers": _registers,
     "grid": lambda n: [f"grid {n.ref(n.one())}:{n.size()}"],
     "ranks": lambda n: [f"ranks {n.ref(n.one())}"],
     "forward": _forward,

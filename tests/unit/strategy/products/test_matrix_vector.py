@@ -249,10 +249,10 @@ def test_turned_blocks(isa: str, elem: str) -> None:
     table = load_isa(isa)
     lanes = table.lanes_max(elem)
     values = {f"r{r}": [(r, c) for c in range(lanes)] for r in range(lanes)}
-    lines, columns = turn(table, elem, list(values), "t")
-    for line in lines:
-        found = re.match(r"const \S+ (\w+) = \w+\((\w+), (\w+), ([\d, ]+)\);", line)
+    made, columns = turn(table, elem, list(values), "t")
+    for name, value in made:
+        found = re.fullmatch(r"\w+\((\w+), (\w+), ([\d, ]+)\)", value)
         assert found is not None
-        both = values[found[2]] + values[found[3]]
-        values[found[1]] = [both[int(x)] for x in found[4].split(", ")]
+        both = values[found[1]] + values[found[2]]
+        values[name] = [both[int(x)] for x in found[3].split(", ")]
     assert all(values[name] == [(r, c) for r in range(lanes)] for c, name in enumerate(columns))
