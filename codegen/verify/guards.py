@@ -14,6 +14,7 @@ import islpy as isl
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg, expr_names
 from codegen.ast.isl_expressions import value_expr
 from codegen.diagnostics import Unsupported
+from codegen.frontend.context.ahead import involves
 from codegen.frontend.context.guards import LIMIT
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Computed, Scop
@@ -110,7 +111,7 @@ class _Guards(Parameters):
         """Together they imply what has to hold, and pointers are followed in turn."""
         guard = self.scop.guard
         first = [self._params(f) for f in guard.first]
-        behind = {p.name for p in self.scop.params if guard.first and "->" in p.text}
+        needed = self._asked_before(first)
         so_far, fitting = self.ranges, set[str]()
         for test in tests:
             name = self._fits(test)
@@ -121,7 +122,7 @@ class _Guards(Parameters):
                 value = self.value(test)
                 used, holds = frozenset(expr_names(value)), self._set(value)
             known = next((k for k, f in enumerate(first) if not so_far.is_subset(f)), len(first))
-            if used & behind and known < len(first) and not holds.intersect(so_far).is_subset(first[known]):
+            if any(needed.get(n, 0) > known for n in used):
                 raise Unread("a pointer is followed where the source may not follow it")
             so_far = so_far.intersect(holds)
         wide = set(guard.wide) - fitting
@@ -129,6 +130,12 @@ class _Guards(Parameters):
             raise Unread(f"nothing says that `{min(wide)}` leaves room for sums")
         if not all(so_far.is_subset(f) for f in (*first, self._params(guard.rest))):
             raise Unread("a test lets more through than the model assumes")
+
+    def _asked_before(self, first: Sequence[isl.Set]) -> dict[str, int]:
+        """For each member behind a pointer, how many of the tests that stand before all others have to hold before it
+        may be looked at: those before the first one that looks at it itself, else all of them."""
+        behind = [p.name for p in self.scop.params if "->" in p.text]
+        return {n: next((k for k, f in enumerate(first) if involves(f, {n})), len(first)) for n in behind}
 
     def _check_computed(self, c: Computed, printed: str, value: str) -> None:
         """It is evaluated where the source does so, and where the loops need it."""

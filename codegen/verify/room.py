@@ -37,7 +37,9 @@ def wrong_room(scop: Scop, tree: CNode, text: str) -> str:
     """What is wrong with the memory of a region; empty where nothing is."""
     found = _MEMORY.search(text)
     if found is None:
-        return "" if "tw_memory" not in text else "memory is asked for in another way"
+        # A region that needs none may have a variable of this name.
+        asks = scop.buffers or _slots(scop, tree) or "tw_alloc(" in text
+        return "memory is asked for in another way" if asks else ""
     try:
         parts = [*_buffers(scop), *_own(scop, tree)]
         _check_parts(parts, text[found.end() :].split("\n"))

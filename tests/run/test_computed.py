@@ -12,7 +12,7 @@ from tests.run.sources import run_together
 
 HEAD = """\
 #include <stddef.h>
-typedef struct { int h, w, c, batch; int dim[3]; struct { short n[2]; } in; float *data; } layer;
+typedef struct { int h, w, c, batch; int dim[3]; struct { short n[2]; long row; } in; float *data; } layer;
 static int grid[3];
 static const int table[4] = {3, 5, 7, 9};
 extern long many;
@@ -28,6 +28,7 @@ FORMS = {
     " for (int i = 0; i < table[1]; i++) for (int j = 0; j < table[2]; j++) a[i][j] = i; }",
     "pointer": "void f(const int *n, double *a) { for (int i = 0; i < *n; i++) a[i] *= 2; }",
     "member": "void f(layer *s, double *a) { for (int i = s->in.n[0]; i < s->dim[2]; i++) a[i] *= 2; }",
+    "inner member": "void f(int y, int n, layer l, float *x) { for (int i = 0; i < n; i++) x[y * l.in.row + i] += 1; }",
     "long": "void f(double *a) { for (long i = 0; i < many; i++) a[i] *= 2; }",
     "wide": "void f(size_t n, size_t m, double *a) { for (size_t i = 0; i < n * m; i++) a[i] *= 2; }",
     "chosen": "void f(int n, int level, const int *sizes, double *a) {"

@@ -172,8 +172,9 @@ class Invariants:
 
     def _gaps(self, node: c_ast.Node, frame: Frame, affiner: Affiner, reads: list[MemoryRead]) -> c_ast.Node:
         """`node` with `{0}`, `{1}`... in place of elements that are no parameters; these are added to `reads`."""
-        memory = isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or _is_deref(node)
-        if memory and c_text(node) not in affiner.params:
+        if isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or _is_deref(node):
+            if c_text(node) in affiner.params:
+                return node  # as a whole: the struct it is a member of is no element
             read = self._read(node, frame, affiner)
             if all(r.text != read.text for r in reads):
                 reads.append(read)

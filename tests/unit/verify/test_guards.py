@@ -35,6 +35,16 @@ void f(int n, struct s *p, double b[100][100])
 #pragma endscop
 }
 """,
+    "follows another": """struct s { int ny, nx; double *a; };
+void f(const struct s *p, const struct s *q, double by)
+{
+#pragma scop
+  for (int j = 1; j < p->ny; j++)
+    for (int i = 0; i < p->nx; i++)
+      q->a[j * q->nx + i] = p->a[j * p->nx + i] + by;
+#pragma endscop
+}
+""",
     "computes": """void f(int n, const int *q, double a[100][100], double b[100][100])
 {
 #pragma scop
@@ -64,6 +74,10 @@ def test_tests_are_proven(name: str) -> None:
     assert wrong_ahead_of(scop, found.plain, found.guard, found.computed) == ""
 
 
+# When q is followed, and what is asked of it then.
+BEFORE = "p->ny >= 2 && p->nx >= 1"
+AFTER = f"{BEFORE} && q->nx >= p->nx"
+
 CHANGES = {
     "a test that is not there": ("wraps", "(long)m >= k", ""),
     "a weaker test": ("wraps", "(long)m >= k", "(long)m >= k - 1"),
@@ -71,6 +85,10 @@ CHANGES = {
     "a size that may be too large": ("follows", "tw_fits(p->m)", "n >= 1"),
     "a pointer that nobody may follow": ("follows", "n >= 1 && tw_fits(p->m)", "tw_fits(p->m) && n >= 1"),
     "a pointer that is followed too often": ("follows", "n >= 1 && ", ""),
+    "the other pointer first": ("follows another", AFTER, f"q->nx >= p->nx && {BEFORE}"),
+    "the other pointer amid": ("follows another", AFTER, "p->ny >= 2 && q->nx >= p->nx && p->nx >= 1"),
+    "the other pointer in an empty loop": ("follows another", BEFORE, "p->ny >= 2"),
+    "the other pointer before the choice": ("follows another", AFTER, f"((q->nx >= p->nx && {BEFORE}) || p->ny < 0)"),
     "evaluated too often": ("computes", "n >= 1 ?", "n >= 0 ?"),
     "always evaluated": ("computes", "n >= 1 ? q[0] : 0", "q[0]"),
     "evaluated too seldom": ("computes", "n >= 1 ?", "n >= 2 ?"),

@@ -31,10 +31,21 @@ OWN = """void f(int n, int m, double A[n][m], double B[n][m])
 """
 
 
+ARRAY = """void f(int n, double *tw_memory)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    tw_memory[i] += 1;
+#pragma endscop
+}
+"""
+SOURCES = {"own": OWN, "array": ARRAY}
+
+
 @cache
 def printed(name: str) -> tuple[Scop, CNode, str]:
     options = GenOptions(target="openmp")
-    source = OWN if name == "own" else (KERNELS / f"{name}.c").read_text()
+    source = SOURCES[name] if name in SOURCES else (KERNELS / f"{name}.c").read_text()
     (s,) = open_source(str(KERNELS / "in.c"), source, options).slices
     model = model_region(s, options)
     assert model is not None
@@ -46,6 +57,15 @@ def printed(name: str) -> tuple[Scop, CNode, str]:
 def test_memory_is_proven(name: str) -> None:
     assert "tw_memory" in printed(name)[2]
     assert wrong_room(*printed(name)) == ""
+
+
+def test_an_array_of_that_name() -> None:
+    """Nothing is asked for; a region that needs memory, or asks for some, is not let through that way."""
+    scop, tree, text = printed("array")
+    assert "tw_memory" in text and wrong_room(scop, tree, text) == ""
+    assert wrong_room(scop, tree, f"{text}void *const tw_memory = tw_alloc(8);")
+    for name in ("own", "symm"):
+        assert wrong_room(*printed(name)[:2], text)
 
 
 CHANGES = {
