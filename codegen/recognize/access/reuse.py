@@ -32,29 +32,36 @@ def reused(scop: Scop, band: Band, around: Sequence[Loop]) -> bool:
 
 def used_again(scop: Scop, band: Band, around: Sequence[Loop]) -> Iterator[Reuse]:
     """The reads of an innermost loop that find their element in one of the last iterations, each with the nearest."""
-    uses = [(s, a) for n in statements(band) for s in (scop.statement(n),) for a in s.accesses]
-    for s in (scop.statement(n) for n in statements(band)):
+    body = [scop.statement(n) for n in statements(band)]
+    uses: dict[Element, list[Access]] = {}
+    for s in body:
+        for a in s.accesses:
+            if (place := _element(scop, s, a)) is not None:
+                uses.setdefault(place, []).append(a)
+    for s in body:
         for number, a in enumerate(s.accesses):
-            if a.write:
+            element = None if a.write else _element(scop, s, a)
+            steps = None if element is None else move(scop, s, a, around, len(around) - 1).steps
+            if element is None or steps is None:
                 continue
-            found = [(age, not u[1].write) for u in uses if u[1] is not a for age in (_age(scop, around, (s, a), u),)]
-            best = min(((age, read) for age, read in found if age), default=None)
-            if best is not None:
-                yield Reuse(s.name, number, best[0], not best[1])
+            for age in range(1, AGE + 1):
+                if same := [u for u in uses.get(_ahead(element, steps, age), ()) if u is not a]:
+                    yield Reuse(s.name, number, age, any(u.write for u in same))
+                    break
 
 
-def just_written(scop: Scop, body: Sequence[Statement], now: int) -> Iterator[tuple[int, int]]:
-    """The reads of a statement that find what another one of the iteration has written: which of the statements before
-    it was the last to do so, and the number of the access."""
-    for number, a in enumerate(body[now].accesses):
-        if a.write or not worth_keeping(scop.arrays[a.array]):
-            continue
-        for before in reversed(range(now)):
-            w = body[before]
-            write = w.accesses[w.target]
-            if write.array == a.array and all(x == 0 for x in _apart((body[now], a), (w, write))):
-                yield before, number
-                break
+def just_written(scop: Scop, body: Sequence[Statement]) -> Iterator[tuple[int, int, int]]:
+    """The reads that find what another statement of the iteration has written: the position of the statement, of those
+    before it the last that did so, and the number of the access."""
+    writers: dict[Element, int] = {}
+    for now, s in enumerate(body):
+        for number, a in enumerate(s.accesses):
+            element = None if a.write else _element(scop, s, a)
+            if element in writers:
+                yield now, writers[element], number
+        written = _element(scop, s, s.accesses[s.target])
+        if written is not None:
+            writers[written] = now
 
 
 def worth_keeping(array: Array) -> bool:
@@ -64,35 +71,34 @@ def worth_keeping(array: Array) -> bool:
     return number and not array.inside and (array.rank > 0 or array.place == "global")
 
 
-Use = tuple[Statement, Access]
+# Coefficients of iterators, coefficients of parameters, and the constant: one subscript.
+Subscript = tuple[tuple[Fraction, ...], tuple[Fraction, ...], Fraction]
+Element = tuple[str, tuple[Subscript, ...]]
 
 
-def _age(scop: Scop, around: Sequence[Loop], read: Use, use: Use) -> int:
-    """How many iterations ago the other access touched the element that is read now; 0 if not in one of the last."""
-    if read[1].array != use[1].array or not worth_keeping(scop.arrays[read[1].array]):
-        return 0
-    steps = move(scop, read[0], read[1], around, len(around) - 1).steps
-    apart = list(_apart(read, use))
-    if steps is None or any(x is None for x in apart):
-        return 0
-    ages = range(1, AGE + 1)
-    return next((age for age in ages if all(x == -m * age for x, m in zip(apart, steps, strict=True))), 0)
-
-
-def _apart(read: Use, use: Use) -> Iterator[Fraction | None]:
-    """By how much the subscripts differ, for each dimension; None where that is no constant."""
-    (s, a), (t, b) = read, use
+def _element(scop: Scop, s: Statement, a: Access) -> Element | None:
+    """What an access touches in an iteration, to be compared and looked up: isl is asked once for an access, not once
+    for a pair of them. None where a subscript is no linear form, or keeping the element is no gain."""
+    if not worth_keeping(scop.arrays[a.array]):
+        return None
+    out = []
     for k in range(a.index.dim(isl.dim_type.out)):
-        x, y = a.index.get_pw_aff(k), b.index.get_pw_aff(k)
-        same = len(s.iterators) == len(t.iterators) and coefficients(x, len(s.iterators)) is not None
-        if not same or coefficients(x, len(s.iterators)) != coefficients(y, len(t.iterators)):
-            yield None
-            continue
-        one, other = (v.get_pieces()[0][1] for v in (x, y))
-        n = one.dim(isl.dim_type.param)
-        alike = n == other.dim(isl.dim_type.param) and all(
-            one.get_coefficient_val(isl.dim_type.param, d).eq(other.get_coefficient_val(isl.dim_type.param, d))
-            for d in range(n)
-        )
-        c, e = one.get_constant_val(), other.get_constant_val()
-        yield Fraction(c.get_num_si() - e.get_num_si()) if alike else None
+        value = a.index.get_pw_aff(k)
+        iterators = coefficients(value, len(s.iterators))
+        if iterators is None:
+            return None
+        aff = value.get_pieces()[0][1]
+        n = aff.dim(isl.dim_type.param)
+        params = tuple(_fraction(aff.get_coefficient_val(isl.dim_type.param, d)) for d in range(n))
+        out.append((tuple(iterators), params, _fraction(aff.get_constant_val())))
+    return a.array, tuple(out)
+
+
+def _ahead(element: Element, steps: Sequence[Fraction], age: int) -> Element:
+    """The element that the same access touched so many iterations later, by how its subscripts move."""
+    array, subscripts = element
+    return array, tuple((i, p, c + m * age) for (i, p, c), m in zip(subscripts, steps, strict=True))
+
+
+def _fraction(value: isl.Val) -> Fraction:
+    return Fraction(value.get_num_si(), value.get_den_val().get_num_si())

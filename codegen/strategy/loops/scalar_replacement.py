@@ -7,12 +7,12 @@ there the copies from register to register are only more to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from codegen.machine import Machine
-from codegen.recognize.access.reuse import Reuse, just_written, used_again
+from codegen.recognize.access.reuse import just_written, used_again
 from codegen.record import record
-from codegen.scop.model import Scop
+from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Place, enclosing, statements
 from codegen.strategy.cost.cycles import bounds
 from codegen.strategy.cost.latency import to_store
@@ -39,39 +39,65 @@ class ReplacementGain:
         return f"about {self.after:.2g} cycles an iteration, {self.before:.2g} with values that go through memory"
 
 
+@record
+class _Link:
+    """A value that one statement of an iteration leaves in memory for a later one: by their positions, with the cycles
+    from there to what the later one stores, and whether a store to another array, which a compiler cannot tell apart,
+    lies between them."""
+
+    before: int
+    now: int
+    cycles: float
+    between: bool
+
+
 def replacement_gain(p: Program, place: Place, machine: Machine) -> ReplacementGain | None:
     """What `scalar_replace` changes about an innermost loop; None where no value goes from one iteration to a later
     one."""
     names = statements(place.band)
     again = list(used_again(p.scop, place.band, enclosing(p.tree, names[0])))
     each = bounds(p, place, machine)
-    chains = [(u, _around(p.scop, names, u, machine, 0.0)) for u in again if u.written]
-    if not chains or each is None:
+    body = [p.scop.statement(n) for n in names]
+    starts = [(u, names.index(u.stmt)) for u in again if u.written]
+    if not starts or each is None:
         return None
-    registers = max(wait / u.age for u, wait in chains)
+    links = _links(p.scop, body, machine)
     far = float(machine.load_latency)
-    memory = max((_around(p.scop, names, u, machine, far) + far) / u.age for u, _ in chains)
+    registers = memory = 0.0
+    for u, first in starts:
+        start = _through(p.scop, body[first], u.number, machine)
+        array = body[first].accesses[u.number].array
+        ends = [k for k, s in enumerate(body) if s.accesses[s.target].array == array]
+        registers = max(registers, _around({first: start}, links, ends, 0.0) / u.age)
+        memory = max(memory, (_around({first: start}, links, ends, far) + far) / u.age)
     copies = sum(u.age for u in again) / WIDTH
     rest = max(each.issue, each.fetch)
     return ReplacementGain(max(rest, memory), max(rest, registers, copies))
 
 
-def _around(scop: Scop, names: Sequence[str], u: Reuse, machine: Machine, far: float) -> float:
-    """Cycles from a read of an earlier value to what takes its place: the longest way through the statements of an
-    iteration. What one leaves for another in memory takes `far` longer where a store to another array, which a compiler
-    cannot tell apart, lies between them."""
-    body = [scop.statement(n) for n in names]
-    first = names.index(u.stmt)
-    at = {first: to_store(scop, body[first], lambda k: k == u.number, machine) or 0.0}
-    for now, s in enumerate(body):
-        ways = []
-        for before, number in just_written(scop, body, now):
-            if before in at:
-                target = s.accesses[number].array
-                between = any(x.accesses[x.target].array != target for x in body[before + 1 : now])
-                way = to_store(scop, s, lambda k, number=number: k == number, machine) or 0.0  # type: ignore[misc]
-                ways.append(at[before] + way + (far if between else 0.0))
-        if ways:
-            at[now] = max(*ways, at.get(now, 0.0))
-    array = body[first].accesses[u.number].array
-    return max((x for k, x in at.items() if body[k].accesses[body[k].target].array == array), default=at[first])
+def _through(scop: Scop, s: Statement, number: int, machine: Machine) -> float:
+    """Cycles from this access of a statement to its store."""
+    return to_store(scop, s, lambda k: k == number, machine) or 0.0
+
+
+def _links(scop: Scop, body: Sequence[Statement], machine: Machine) -> list[_Link]:
+    """In the order of the statements that read the values."""
+    stored = [s.accesses[s.target].array for s in body]
+    out = []
+    for now, before, number in just_written(scop, body):
+        array = body[now].accesses[number].array
+        between = any(x != array for x in stored[before + 1 : now])
+        out.append(_Link(before, now, _through(scop, body[now], number, machine), between))
+    return out
+
+
+def _around(start: Mapping[int, float], links: Sequence[_Link], ends: Sequence[int], far: float) -> float:
+    """Cycles from the read of an earlier value to what takes its place in one of the `ends`: the longest way through
+    the statements of an iteration, from one that stores so many cycles after the read. A link with a store to another
+    array between its ends takes `far` longer."""
+    at = dict(start)
+    for link in links:
+        if link.before in at:
+            way = at[link.before] + link.cycles + (far if link.between else 0.0)
+            at[link.now] = max(at.get(link.now, 0.0), way)
+    return max((at[k] for k in ends if k in at), default=max(start.values()))
