@@ -122,9 +122,10 @@ def test_isl_failed(plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 
 
 def test_alias_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows behind two levels of pointers, which no test reads ahead of the loops."""
     path = tmp_path / "rows.c"
-    text = "void f(int n, double **a, const double *b)\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
-    path.write_text(text + "        a[i][0] = b[i];\n#pragma endscop\n}\n")
+    text = "void f(int n, double ***a, const double *b)\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
+    path.write_text(text + "        a[i][0][0] = b[i];\n#pragma endscop\n}\n")
     note = _check(capsys, path, path.read_text(), "--check-alias")
     assert (note["id"], note["line"], note["column"]) == ("alias-unknown", 5, 9)
 
@@ -142,7 +143,7 @@ def test_alias_of_what_may_lead_nowhere(tmp_path: Path, capsys: pytest.CaptureFi
 def test_alias_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rows that the function itself set from the other array, without any option."""
     path = tmp_path / "rows.c"
-    text = "void f(int n, double **a, double *b)\n{\n    a[0] = b;\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
-    path.write_text(text + "        a[i][0] = b[i];\n#pragma endscop\n}\n")
+    text = "void f(int n, double ***a, double *b)\n{\n    a[0][0] = b;\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
+    path.write_text(text + "        a[i][0][0] = b[i];\n#pragma endscop\n}\n")
     note = _check(capsys, path, path.read_text())
     assert (note["id"], note["line"], note["column"]) == ("alias-unknown", 6, 9)

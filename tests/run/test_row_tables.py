@@ -45,6 +45,14 @@ void packed(int n, int m, vec *p, const unsigned *x)
       p[i].v[j] = 7 * p[i].v[j] + x[i];
 #pragma endscop
 }
+void shown(int n, unsigned **a, unsigned *x)
+{
+  a[0] = x; /* the function itself says that they overlap */
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i][0] = x[i] + 1;
+#pragma endscop
+}
 void some(int n, int m, unsigned **a, const unsigned *x)
 {
 #pragma scop
@@ -83,6 +91,8 @@ static void tried(const char *how, const int *one, const int *two)
   TRY(alone, N, M, a, now + ALL - M);
   TRY(member, &in, &out);
   TRY(packed, N, M, p, now + ALL - M);
+  TRY(shown, N, a, now);
+  TRY(shown, N, a, now + ALL - M);
   TRY(some, N, M, a, now + ALL - M);
 }
 int main(void)
@@ -112,8 +122,8 @@ int main(void)
 def test_rows_that_overlap(tmp_path: Path) -> None:
     made = generate("new.c", SOURCE, GenOptions())
     texts = made.text.split("\nvoid ")[1:]
-    assert all(r.transformed for r in made.regions[:4])
-    assert ["tw_rows_apart(" in t for t in texts] == [True, True, True, True, False]
+    assert all(r.transformed for r in made.regions[:5])
+    assert ["tw_rows_apart(" in t for t in texts] == [True, True, True, True, True, False]
     words = re.compile(r"^void (\w+)\(", re.M)
     (tmp_path / "new.c").write_text(words.sub(r"void new_\1(", made.text))
     (tmp_path / "old.c").write_text(words.sub(r"void old_\1(", SOURCE))
