@@ -124,9 +124,10 @@ def printed(job: RegionJob, made: Made) -> RegionOutcome:
 def _others(
     made: Made, around: Surroundings, threads: Threads, machine: Machine
 ) -> tuple[tuple[str, RegionText], ...]:
-    """The region's text for the variants of a machine, proven; none where it has no products in blocks of its own."""
+    """The region's text for the variants of a machine, proven; none where it has no products in blocks of its own. A
+    plan with the blocks of that machine may be one that was printed with its variants: it gets them again."""
     blocked = [n.product for n in walk(made.code) if isinstance(n, ProductNode) and isinstance(n.product.how, Blocking)]
-    if made.author is None or not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
+    if not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
         return ()
     out = []
     for v in variants(machine):

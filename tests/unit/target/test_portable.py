@@ -78,6 +78,15 @@ def test_every_machine_has_all_macros(text: str) -> None:
         assert names <= set(re.findall(r"#define (TW_F64_ADD_MUL_\w+)", part))
 
 
+def test_a_plan_with_another_tile_is_obeyed_on_every_machine() -> None:
+    plan = """region 1
+      product S1 rows i columns j depth l
+        isa generic bits 128 tile 2 by 3 vectors, block 128 by 384 by 1536, direct 2500 threads 80000"""
+    text = str(generate(GEMM, plan=plan).text)
+    assert "in register tiles of 2 x 6." in text
+    assert "TW_F64_ADD_MUL_" not in text and "__AVX512F__" not in text
+
+
 @pytest.mark.parametrize("feature", FLAGS)
 def test_results_are_right_for_every_machine(text: str, feature: str, tmp_path: Path) -> None:
     info = Path("/proc/cpuinfo")
