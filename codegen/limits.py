@@ -210,11 +210,20 @@ def _lower(kind: int, value: int, more: int) -> None:
         resource.setrlimit(kind, (value, highest))
 
 
+def resident() -> int:
+    """Bytes of memory that this process uses."""
+    return _pages(1)
+
+
 def _size() -> int:
     """Bytes of address space that this process has."""
+    return _pages(0)
+
+
+def _pages(column: int) -> int:
     try:
         with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+            return int(file.read().split()[column]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from codegen.limits import MIB, LimitPassed, Limits, restrict
+from codegen.limits import MIB, LimitPassed, Limits, resident, restrict
 
 T = TypeVar("T")
 STACK = 64 << 20  # bytes; as much as is used is really taken
@@ -41,6 +41,7 @@ def run_limited(work: Callable[[], T], limits: Limits) -> T:
     sys.stdout.flush()
     sys.stderr.flush()
     reader, writer = os.pipe()
+    before = resident()  # a child begins with what its parent has
     with warnings.catch_warnings():
         # In a notebook other threads run too. The child computes and answers; it waits for none of them.
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
@@ -55,7 +56,7 @@ def run_limited(work: Callable[[], T], limits: Limits) -> T:
         os.close(reader)
         _, status, used = os.wait4(child, 0)
     if not data:
-        raise _end(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024, limits)
+        raise _end(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024 - before, limits)
     ok, value = pickle.loads(data)
     if ok:
         result: T = value

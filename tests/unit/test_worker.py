@@ -34,6 +34,13 @@ def _crash() -> None:
     signal.raise_signal(signal.SIGSEGV)
 
 
+def test_memory_of_the_parent_is_not_the_childs() -> None:
+    held = bytearray(b"x" * 400 * MIB)
+    with pytest.raises(Died):
+        run_limited(_crash, USUAL)
+    assert len(held) == 400 * MIB
+
+
 def _spin() -> None:
     while True:
         pass
