@@ -131,8 +131,11 @@ def no_effect(plan: Plan, scop: Scop, code: CNode, threads: bool) -> tuple[Diagn
 def _why_no_effect(d: Balance | Parallel | Pipeline | Vector, scop: Scop, meant: Sequence[For], threads: bool) -> str:
     """What of a directive is not carried out; empty where all of it is."""
     if isinstance(d, Vector):
-        told = any(_asks_for_lanes(x, scop, threads) for x in meant)
-        return "" if told else "no directive for compilers names what the loop gathers, so it is a plain one"
+        if any(_asks_for_lanes(x, scop, threads) for x in meant):
+            return ""
+        if any(x.loop.reductions for x in meant):
+            return "no directive for compilers names what the loop gathers, so it is a plain one"
+        return "compilers do not make vectors along a loop with loops inside, so it is a plain one"
     if not threads:
         return f"{'its tiles run' if isinstance(d, Balance) else 'the loop runs'} on one thread"
     if isinstance(d, Pipeline) and not any(stage_of(x) for x in meant):

@@ -9,7 +9,7 @@ from typing import Literal
 
 import islpy as isl
 
-from codegen.ast.ctree import CNode, Declare, For, Instance, ProductNode, expr_names, node_kids, walk
+from codegen.ast.ctree import CNode, Declare, For, Instance, Int, ProductNode, expr_names, node_kids, walk
 from codegen.ast.generate import expression
 from codegen.recognize.access.work import extent
 from codegen.record import record
@@ -60,7 +60,9 @@ def pragma_makers(scop: Scop, threads: Threads) -> Mapping[str, Maker]:
     if threads == "team":
         return {
             PARALLEL: lambda node, ints: Pragma("#pragma omp for", clauses=_schedule_clause(node)),
-            PARALLEL_VECTOR: lambda node, ints: Pragma("#pragma omp for simd", clauses=_schedule_clause(node)),
+            PARALLEL_VECTOR: lambda node, ints: Pragma(
+                "#pragma omp for simd" if _innermost(node) else "#pragma omp for", clauses=_schedule_clause(node)
+            ),
             VECTOR: lambda node, ints: _simd(scop, node),
         }
     return {
@@ -73,8 +75,10 @@ def pragma_makers(scop: Scop, threads: Threads) -> Mapping[str, Maker]:
 
 def says_vector(scop: Scop, node: For, threads: bool) -> bool:
     """Does what stands in front of a vector loop ask compilers for vectors?"""
-    if not threads or node.loop.kind == PARALLEL_VECTOR:
+    if not threads:
         return not node.loop.reductions
+    if node.loop.kind == PARALLEL_VECTOR:
+        return _innermost(node) and not node.loop.reductions
     return bool(_simd(scop, node).words)
 
 
@@ -96,7 +100,20 @@ def _beyond_clang(scop: Scop, node: For) -> bool:
     )
 
 
+def _innermost(node: For) -> bool:
+    """Is it an innermost loop, once compilers have unrolled those of a few iterations?"""
+    return all(_few(n) for n in walk(node.body) if isinstance(n, For))
+
+
+def _few(loop: For) -> bool:
+    """Loops of this length, and known, both gcc and clang unroll as a whole."""
+    low, high = loop.lower, loop.upper
+    return isinstance(low, Int) and isinstance(high, Int) and high.value - low.value <= 8 * loop.step
+
+
 def _simd(scop: Scop, node: For) -> Pragma:
+    if not _innermost(node):
+        return Pragma()  # along outer loops gcc makes vectors of few, clang of none, and warns when told to
     if any(scop.arrays[a].rank for _, a in node.loop.reductions):
         return Pragma()  # gathered in elements of arrays, which no clause can name
     return Pragma("#pragma omp simd", clauses=_clauses(node))
@@ -151,7 +168,7 @@ def collapsed(node: For, pragma: Pragma) -> Pragma:
 
 def _both(node: For) -> str:
     """Threads and lanes. Not together with a reduction: clang 14 then adds up only some of the lanes."""
-    return "parallel for" if node.loop.reductions else "parallel for simd"
+    return "parallel for simd" if _innermost(node) and not node.loop.reductions else "parallel for"
 
 
 def _clauses(node: For) -> str:

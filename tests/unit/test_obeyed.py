@@ -164,3 +164,25 @@ def test_the_summary_says_what_was_done() -> None:
     assert "region 1 of f: vectors along j */" in alone.text
     lanes = generate("in.c", SUM, planned("vector i by 2 of 16 bytes", reassociate=True))
     assert "region 1 of f: vectors along i */" in lanes.text
+
+
+OUTER = """\
+static double a[101];
+void f(int n, int m)
+{
+#pragma scop
+    for (int i = 0; i < m; i++)
+        for (int j = n - i - 1; i > j; j += 2)
+            for (int k = 0; k < 9; k++)
+                a[i + 2] *= 0.125;
+#pragma endscop
+}
+"""
+
+
+def test_compilers_are_not_told_to_make_vectors_along_outer_loops() -> None:
+    """clang does not, and warns, which -Werror makes an error."""
+    plan = "schedule {\n loop jk = (4j + k), j, i {\n S1\n }\n }\n tile S1.i:128, S1.j:0\n vector S1.i"
+    got = generate("in.c", OUTER, planned(plan))
+    assert re.search(r"for \(long i[^{}]*for \(long j", got.text) and "simd" not in got.text, got.text
+    assert any("with loops inside" in d.message for d in got.diagnostics if d.id == "not-obeyed")
