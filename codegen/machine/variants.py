@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from importlib import resources
 
 from codegen.isa.load import load as load_isa
 from codegen.machine.load import load
-from codegen.machine.model import Cache, Machine
+from codegen.machine.model import Machine
+from codegen.machine.toml import parse
 from codegen.record import record
 
 DEFAULT = "generic"
+ARM = "defined(__aarch64__)"
 
 
 @record
-class Variant:
+class MachineVariant:
     """A machine, and the condition of the C preprocessor under which it is the one."""
 
     when: str
@@ -26,22 +29,19 @@ class Variant:
 
 
 @cache
-def _variants() -> tuple[Variant, ...]:
-    base = load(DEFAULT)
-    line = base.line_bytes
-    # The smallest second cache beside such vectors: larger ones gain nothing more by larger blocks.
-    server = (Cache(1, 32 << 10, 8, line), Cache(2, 1 << 20, 16, line))
-    client = (Cache(1, 32 << 10, 8, line), Cache(2, 256 << 10, 8, line))
-    arm = (Cache(1, 64 << 10, 4, line), Cache(2, 512 << 10, 8, line))
-    wide = replace(base, isa="avx512", vector_bits=512, registers=32, caches=server)
-    half = replace(base, isa="avx2", vector_bits=256, caches=client)
+def _variants() -> tuple[MachineVariant, ...]:
     return (
-        Variant(load_isa("avx512").enabled, wide),
-        Variant(load_isa("avx2").enabled, half),
-        Variant("defined(__aarch64__)", replace(base, registers=32, caches=arm)),
+        MachineVariant(load_isa("avx512").enabled, _described("avx512")),
+        MachineVariant(load_isa("avx2").enabled, _described("avx2")),
+        MachineVariant(ARM, _described("aarch64")),
     )
 
 
-def variants(machine: Machine) -> tuple[Variant, ...]:
+def _described(name: str) -> Machine:
+    file = resources.files("codegen.machine") / "data" / "variants" / f"{name}.toml"
+    return parse(f"{name}.toml", file.read_text(encoding="utf-8"))
+
+
+def variants(machine: Machine) -> tuple[MachineVariant, ...]:
     """Those of a machine, the first that holds counts; none where it is a certain processor."""
     return _variants() if machine.name == DEFAULT and machine == replace(load(DEFAULT), cores=machine.cores) else ()

@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+|\W")
 
 
 @record
-class Variant:
+class TextVariant:
     """What a region's text is for one machine: the preprocessor's condition, "" for all others, the macros with their
     values, and the kernels it calls."""
 
@@ -38,7 +38,7 @@ class Variant:
 class Portable:
     """A region's kernels for several machines, the one for all others last; not those that are the same for all."""
 
-    variants: tuple[Variant, ...]
+    variants: tuple[TextVariant, ...]
 
 
 def merged(texts: Sequence[str], known: Sequence[Mapping[str, str]]) -> tuple[str, tuple[dict[str, str], ...]] | None:
@@ -72,7 +72,7 @@ def for_all(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple
     shared = frozenset.intersection(*(x.kernels for x in all_of_them))
     whens = (*(when for when, _ in others), "")
     variants = tuple(
-        Variant(when, _macros(table, x.products), tuple(sorted(x.kernels - shared, key=repr)))
+        TextVariant(when, _macros(table, x.products), tuple(sorted(x.kernels - shared, key=repr)))
         for when, table, x in zip(whens, tables, all_of_them, strict=True)
     )
     return text, Portable(variants)
@@ -97,15 +97,18 @@ def _macros(table: Mapping[str, str], products: Sequence[ProductView]) -> tuple[
     )
 
 
-def together(portable: Iterable[Portable]) -> tuple[Variant, ...]:
-    """The variants of several regions as those of one."""
+def together(portable: Iterable[Portable]) -> tuple[TextVariant, ...]:
+    """The variants of several regions as those of one. A macro's name says what is computed, and its value depends on
+    nothing else: another value would change a region that is proven already."""
     found: dict[str, tuple[dict[str, str], dict[Kernel, None]]] = {}
     for p in sorted(portable, key=repr):
         for v in p.variants:
             macros, kernels = found.setdefault(v.when, ({}, {}))
-            macros.update(v.macros)
+            for name, value in v.macros:
+                if macros.setdefault(name, value) != value:
+                    raise AssertionError(f"{name} stands for {macros[name]} and for {value}")
             kernels.update(dict.fromkeys(v.kernels))
-    return tuple(Variant(when, tuple(m.items()), tuple(k)) for when, (m, k) in found.items())
+    return tuple(TextVariant(when, tuple(m.items()), tuple(k)) for when, (m, k) in found.items())
 
 
 def words_of(products: Sequence[ProductView]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codegen.api.generate import generate
-from codegen.target.portable import merged
+from codegen.target.portable import Portable, TextVariant, merged, together
 
 GEMM = """
 void product(int m, int n, int k, const double *restrict a, const double *restrict b, double *restrict c)
@@ -50,6 +50,14 @@ FLAGS = {
     "avx2": ("-mavx2", "-mfma"),
     "avx512bw": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mfma", "-mavx2"),
 }
+
+
+def test_a_macro_has_one_value() -> None:
+    """Else a text that is proven would change with its neighbour."""
+    four, five = (Portable((TextVariant("", (("TW_ROWS", x),), ()),)) for x in "45")
+    assert together([four, four])[0].macros == (("TW_ROWS", "4"),)
+    with pytest.raises(AssertionError, match="TW_ROWS"):
+        together([four, five])
 
 
 def test_words_become_macros() -> None:
