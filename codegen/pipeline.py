@@ -21,8 +21,8 @@ from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written
 from codegen.source.splice import splice
 from codegen.supervise import run_region
-from codegen.target.emit import SupportOptions
 from codegen.target.finish.lines import line_name
+from codegen.target.support import SupportOptions
 from codegen.targets.base import Extra
 from codegen.targets.registry import target_named
 from codegen.worker import at_once, side_by_side
@@ -78,9 +78,10 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         extra = target.extra((), options, banner, None)
         return Generated(banner + text, (), messages, source.deps, "", extra, nests=done.nests)
     from codegen.recognize.access.work import PARALLEL_MIN
-    from codegen.target.emit import Kernel, emit_support, foreign
+    from codegen.target.emit import Kernel
     from codegen.target.finish.names import check_names, check_region_names, names_for, names_taken
     from codegen.target.finish.rows import laid_out
+    from codegen.target.support import emit_support, foreign
     from codegen.target.text.checks import checks, helpers_of, with_checks
 
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
@@ -173,7 +174,7 @@ def _banner(source: Opened, options: GenOptions, plan: str, first: bool) -> str:
     """The comment at the top, by which the next run knows its own file. `first`: line 1 of the source follows."""
     if not options.banner:
         return ""
-    from codegen.target.emit import emit_banner
+    from codegen.target.support import emit_banner
 
     text = emit_banner(shown_name(source.name, options), effective_options(options), options.version, plan)
     if options.line_directives and first:

@@ -23,8 +23,9 @@ from codegen.source.parse import parse_with_gaps
 from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import written
 from codegen.source.splice import splice
-from codegen.target.emit import AnyKernel, SupportOptions, emit_banner, emit_support
+from codegen.target.emit import AnyKernel
 from codegen.target.finish.names import DEFAULT
+from codegen.target.support import SupportOptions, emit_banner, emit_support
 from codegen.targets.registry import target_named
 
 STEM = "result"  # of the files of the target

@@ -16,6 +16,7 @@ from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent, make, simpler
 from codegen.region_model import Modelled
+from codegen.scop.model import Scop
 from codegen.scop.product import Blocking
 from codegen.strategy.cost.cycles import shape
 from codegen.strategy.cost.gain import Gain, predicted
@@ -72,27 +73,7 @@ def printed(job: RegionJob, made: Made) -> RegionOutcome:
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
     emitted = emit_region(scop, made.code, around, threads, alone)
-    problem = read_back(emitted)
-    if emitted.locals is not None and not problem:
-        from codegen.verify.locals import wrong_locals
-
-        x = emitted.locals
-        problem = wrong_locals(scop, x.scop, x.declarations, made.code, x.guard)
-    if not problem and (emitted.guard or scop.computed or scop.aheads):
-        from codegen.verify.guards import wrong_ahead_of
-
-        problem = wrong_ahead_of(scop, emitted.plain, emitted.guard, emitted.computed)
-    if not problem and "tw_memory" in emitted.plain:
-        from codegen.verify.room import wrong_room
-
-        problem = wrong_room(scop, made.code, emitted.plain)
-    if problem:
-        raise Unproven(
-            "no-proof",
-            f"what was printed for it could not be proven: {problem}",
-            scop.loc,
-            "split the region into smaller ones, and please report it",
-        )
+    _prove_text(scop, made.code, emitted)
     others = _others(made, around, threads, machine)
     if others:
         emitted = emit_region(scop, made.code, replace(around, others=others), threads, alone)
@@ -119,6 +100,31 @@ def printed(job: RegionJob, made: Made) -> RegionOutcome:
         kept=tuple(sorted(model.kept)),
         computed=emitted.computed,
     )
+
+
+def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
+    """Raises Unproven where the printed text, or what stands ahead of it, cannot be read back as what was proven."""
+    problem = read_back(emitted)
+    if emitted.locals is not None and not problem:
+        from codegen.verify.locals import wrong_locals
+
+        x = emitted.locals
+        problem = wrong_locals(scop, x.scop, x.declarations, code, x.guard)
+    if not problem and (emitted.guard or scop.computed or scop.aheads):
+        from codegen.verify.guards import wrong_ahead_of
+
+        problem = wrong_ahead_of(scop, emitted.plain, emitted.guard, emitted.computed)
+    if not problem and "tw_memory" in emitted.plain:
+        from codegen.verify.room import wrong_room
+
+        problem = wrong_room(scop, code, emitted.plain)
+    if problem:
+        raise Unproven(
+            "no-proof",
+            f"what was printed for it could not be proven: {problem}",
+            scop.loc,
+            "split the region into smaller ones, and please report it",
+        )
 
 
 def _others(

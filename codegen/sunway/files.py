@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import Grid
-from codegen.target.emit import SupportOptions, emit_support
 from codegen.target.finish.names import Names
 from codegen.target.finish.wrap import wrapped
+from codegen.target.support import SupportOptions, emit_support
 from codegen.target.text.templates import environment
 
 

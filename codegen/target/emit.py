@@ -1,26 +1,22 @@
-"""From a proven C tree to the text that replaces the region, and the text above the user's own."""
+"""From a proven C tree to the text that replaces the region."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from textwrap import TextWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
-from codegen import __version__
 from codegen.ast.ctree import CNode
-from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.source.language import CXX, C, Language
+from codegen.source.language import C, Language
 from codegen.target.finish.braces import unwrapped
 from codegen.target.finish.cxx import in_language
 from codegen.target.finish.links import FIRST, Links, parts, spread, unmark
 from codegen.target.finish.names import Names
 from codegen.target.finish.outline import outlined
 from codegen.target.finish.rows import laid_out
-from codegen.target.finish.wrap import WIDTH
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.buffers import room_of
@@ -128,11 +124,64 @@ class Surroundings:
     others: tuple[tuple[str, RegionText], ...] = ()
 
 
+@record
+class _Views:
+    """A region as views, with what they were made with.
+
+    short         the region with variables in place of members, and `declarations` of these by name
+    enough        the test that there is work for threads, where the region has nothing else to offer
+    threads_only  whether that is so
+    """
+
+    builder: ViewBuilder
+    views: tuple[View, ...]
+    ints: IntPrinter
+    short: Scop
+    declarations: Mapping[str, str]
+    enough: str
+    threads_only: bool
+
+
 def emit_region(
     scop: Scop, tree: CNode, around: Surroundings, threads: Threads, threads_only: bool = False
 ) -> RegionText:
     """The region's new text. `threads_only`: it has nothing but threads to offer."""
-    original, names, language = around.original, around.names, around.language
+    original, names = around.original, around.names
+    made = _views(scop, tree, threads, threads_only)
+    text, kept, computed = _rendered(scop, tree, around, threads, made)
+    own = parts(text) if FIRST not in original else range(text.count("\n") + 1)
+    plain, links = unmark(text) if FIRST not in original else (text, ())
+    every = tuple(all_views(made.views))
+    products = tuple(v.product for v in every if v.product is not None)
+    kernels = frozenset(made.builder.kernels)
+    text, portable = plain, None
+    if around.others:
+        from codegen.target.portable import for_all
+
+        text, portable = for_all(RegionText(plain, frozenset(), kernels, products=products), around.others)
+    users = [_flush(deeper(original.rstrip("\n")))]
+    text, links, macros = outlined(_flush(_but(kept, text, around.language)), users, links, own)
+    new = names.new(text) | {names.word(x) for x in macros}
+    text, firsts = laid_out(names.of(text), users)
+    guard = guard_text(scop, made.ints)
+    return RegionText(
+        text if text.endswith("\n") else text + "\n",
+        _helpers(made.builder, plain),
+        kernels,
+        spread(links, firsts),
+        new,
+        computed,
+        plain,
+        products,
+        sweeps=tuple(v.matvec for v in every if v.matvec is not None),
+        nests=tuple(x for v in every for x in exact_calls(v)),
+        locals=Locals(made.short, made.declarations, guard) if made.declarations else None,
+        guard=guard,
+        portable=portable,
+    )
+
+
+def _views(scop: Scop, tree: CNode, threads: Threads, threads_only: bool) -> _Views:
     builder = ViewBuilder(scop, pragma_makers(scop, threads), threads=bool(threads), once=threads_only)
     views = unwrapped(builder.build(tree))
     enough = _enough(builder) if threads_only else ""
@@ -147,14 +196,23 @@ def emit_region(
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
     ends = (View("stmt", o.end) for o in scop.own if o.end)
     views = (*ahead_numbers(short, bool(threads), words_of(views)), *views, *ends)
-    tests = (guard_text(scop, ints), around.alias, "tw_max_threads() > 1" if threads_only else "", enough)
-    guard = all_of(tests)
     if enough:
         views = tuple(replace(v, pragma=v.pragma.replace(f" if(parallel: {enough})", "")) for v in views)
+    return _Views(builder, views, ints, short, declarations, enough, threads_only)
+
+
+def _rendered(
+    scop: Scop, tree: CNode, around: Surroundings, threads: Threads, made: _Views
+) -> tuple[str, str, tuple[ComputedText, ...]]:
+    """The text with its tests and what stands ahead; the old body in it, if that is kept; and computed parameters."""
+    views, alone = made.views, made.threads_only
+    tests = (guard_text(scop, made.ints), around.alias, "tw_max_threads() > 1" if alone else "", made.enough)
+    guard = all_of(tests)
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
-    reasons += [f"there is {'work for ' if enough else ''}more than one thread"] if threads_only else []
+    reasons += [f"there is {'work for ' if made.enough else ''}more than one thread"] if alone else []
     room = room_of(scop, tree, guard)
     kept = bool(room or reasons or (guard and not idle_elsewhere(scop)))
+    original = deeper(around.original.rstrip("\n")) if kept else ""
     values = {
         "views": views,
         "indent": around.indent,
@@ -164,45 +222,24 @@ def emit_region(
         "guard": guard,
         "room": room,
         "reasons": ", and ".join(reasons),
-        "original": deeper(original.rstrip("\n")) if kept else "",
-        "marked": FIRST not in original,
+        "original": original,
+        "marked": FIRST not in around.original,
         "unused": _unused(scop, views, kept),
     }
     template = environment().get_template("region.c.j2")
-    computed = computed_texts(scop, ints)
+    computed = computed_texts(scop, made.ints)
     text = template.render(values, ahead=())
-    new_text = text.replace(str(values["original"]), "")
+    new_text = text.replace(original, "")
     waits = ("#pragma omp barrier",) if threads == "team" else ()  # nobody is at work on what the loops use
     ahead = (*waits, *own_declarations(scop, new_text), *needed(computed, new_text))
     if ahead:
         text = template.render(values, ahead=ahead, unused=_unused(scop, views, kept, " ".join(ahead)))
-    own = parts(text) if FIRST not in original else range(text.count("\n") + 1)
-    text, links = unmark(text) if FIRST not in original else (text, ())
-    words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
-    helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
-    plain = text
-    every = tuple(all_views(views))
-    products = tuple(v.product for v in every if v.product is not None)
-    kernels = frozenset(builder.kernels)
-    portable = None
-    if around.others:
-        from codegen.target.portable import for_all
+    return text, original, computed
 
-        text, portable = for_all(RegionText(text, frozenset(), kernels, products=products), around.others)
-    users = [_flush(deeper(original.rstrip("\n")))]
-    text, links, macros = outlined(_flush(_but(str(values["original"]), text, language)), users, links, own)
-    new = names.new(text) | {names.word(x) for x in macros}
-    text, firsts = laid_out(names.of(text), users)
-    links = spread(links, firsts)
-    if not text.endswith("\n"):
-        text += "\n"
-    sweeps = tuple(v.matvec for v in every if v.matvec is not None)
-    nests = tuple(x for v in every for x in exact_calls(v))
-    first = Locals(short, declarations, guard_text(scop, ints)) if declarations else None
-    return RegionText(
-        text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests, first,
-        guard_text(scop, ints), portable,
-    )  # fmt: skip
+
+def _helpers(builder: ViewBuilder, text: str) -> frozenset[str]:
+    words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
+    return frozenset(builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT)))
 
 
 def all_views(views: Sequence[View]) -> Iterator[View]:
@@ -262,122 +299,3 @@ def exact_calls(v: View) -> tuple[ExactCall, ...]:
 def _templated(view: View) -> bool:
     """Is its text a template's?"""
     return bool(view.product or view.matvec or view.nested)
-
-
-def emit_banner(source: str, options: str, version: bool = True, plan: str = "") -> str:
-    """The first lines of a generated file."""
-    tool = f"tilewright {__version__}" if version else "tilewright"
-    digest = f" * plan: {plan_hash(plan)}\n" if plan else ""
-    words = TextWrapper(WIDTH, " * options: ", " *   ", break_long_words=False, break_on_hyphens=False)
-    return (
-        f"/* @generated by {tool} from {source}; edit that file, not this one.\n"
-        f"{words.fill(options)}\n"
-        f"{digest}"
-        " */\n"
-    )
-
-
-@record
-class SupportOptions:
-    """How helpers and kernels are printed.
-
-    parallel_min  iterations below which a loop does not use threads
-    require       compilers must have been told to use the kernels' instruction sets; else they need only know them
-    contract      products and sums may be fused; else kernels round them apart
-    source, line  the line of the source that follows (0: do not say)
-    """
-
-    parallel_min: int = 0
-    require: bool = False
-    contract: bool = True
-    language: Language = C
-    source: str = ""
-    line: int = 0
-
-
-def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: SupportOptions) -> str:
-    """Helper definitions and kernels, with lines of any length."""
-    if not helpers and not kernels:
-        return ""
-    texts: list[str] = []
-    if kernels:
-        from codegen.target.kernels import kernel_texts  # what few files need; start-up time counts in a build
-
-        texts = kernel_texts(kernels, how.require)
-    text = (
-        environment()
-        .get_template("file.c.j2")
-        .render(
-            helpers=sorted(helpers),
-            kernels=texts if how.contract else _apart(texts),
-            vectors=_vectors(helpers),
-            source=how.source,
-            line=how.line,
-            parallel_min=how.parallel_min,
-            cxx=how.language is CXX,
-        )
-    )
-    return in_language(text, how.language)
-
-
-def _apart(texts: list[str]) -> list[str]:
-    """Kernels that round products and sums apart, whatever kernels of other results in the file do."""
-    fused = sorted({name for text in texts for name in re.findall(r"^#ifndef TW_NO_FMA\n#define (\w+)\(", text, re.M)})
-    if not texts:
-        return []
-    seen = " || ".join(f"defined {name}" for name in fused)
-    other = (
-        f"#if !defined TW_NO_FMA && ({seen})\n"
-        '#error "kernels above this line fuse multiplications and additions: give all sources --fp-contract=off"\n'
-        "#endif\n"
-    )
-    begin = (
-        "#ifndef TW_NO_FMA\n#define TW_NO_FMA /* products and sums are rounded apart */\n#endif\n"
-        "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n"
-    )
-    end = "#if defined(__clang__)\n#pragma STDC FP_CONTRACT DEFAULT\n#endif\n"
-    return [(other if fused else "") + begin, *texts, end]
-
-
-_SCALARS = {
-    "f32": "float",
-    "f64": "double",
-    "int32": "int",
-    "int64": "long",
-    "uint32": "unsigned",
-    "uint64": "unsigned long",
-}
-
-
-def _zipped(n: int) -> dict[str, list[int]]:
-    """The elements of two vectors, counted through, of which their halves consist when they are zipped."""
-    pairs = [(k, k + n) for k in range(n)]
-    return {"low": [x for p in pairs[: n // 2] for x in p], "high": [x for p in pairs[n // 2 :] for x in p]}
-
-
-def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
-    """Vector types by their names, `tw_f64x2u`."""
-    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)x(\d+)u", h) for h in sorted(helpers))
-    return [
-        {
-            "name": m[0],
-            "scalar": _SCALARS[m[1] + m[2]],
-            "count": int(m[3]),
-            "each": int(m[2]) // 8,
-            "bytes": int(m[2]) // 8 * int(m[3]),
-            "turned": f"{m[0]}_turned" in helpers,
-            "chosen": f"{m[0]}_chosen" in helpers,
-            "picked": sorted(h.split("_at_")[1].split("_") for h in helpers if h.startswith(f"{m[0]}_at_")),
-            "zipped": _zipped(int(m[3])) if f"{m[0]}_low" in helpers else {},
-        }
-        for m in found
-        if m is not None
-    ]
-
-
-def foreign(kernels: frozenset[AnyKernel]) -> str:
-    """A condition of the preprocessor: this compiler knows nothing of some kernel's instruction set. May be empty."""
-    from codegen.isa.load import load as load_isa
-
-    needs = sorted({load_isa(name, bits).processor for name, bits, _ in kernels} - {""})
-    return " || ".join(f"!({x})" for x in needs)

@@ -19,7 +19,7 @@ from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language
-from codegen.target.emit import SupportOptions, emit_support
+from codegen.target.support import SupportOptions, emit_support
 from codegen.target.text.templates import environment
 from codegen.tune.subject import Subject
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from codegen.target.emit import SUPPORT, SupportOptions, emit_support
+from codegen.target.emit import SUPPORT
+from codegen.target.support import SupportOptions, emit_support
 
 MAIN = """
 int main(void)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.target.emit import SupportOptions, emit_support
+from codegen.target.support import SupportOptions, emit_support
 from tests.compilers import with_openmp
 
 TEST = """
