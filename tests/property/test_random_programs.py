@@ -12,7 +12,7 @@ import pytest
 from tests.property.generate import SHORT
 from tests.property.harness import PRODUCTS, run_batch
 
-FIRST, COUNT = 1000, 24
+FIRST, COUNT = 1018, 24
 BATCH = 12
 MANY = COUNT // 3  # programs around products
 STARTS = range(FIRST, FIRST + COUNT, BATCH)
