@@ -186,3 +186,61 @@ def test_rows_of_further_pointers_are_a_remark() -> None:
     assert made.regions[0].transformed and "tw_rows_apart" not in made.text
     assert [d.loc.line for d in made.diagnostics if d.id == "overlap"] == [7]
     assert not generate("new.c", text, GenOptions(check_alias=True)).regions[0].transformed
+
+
+BYTES = """\
+void store(int n, int m, unsigned char **rows, const unsigned char *x)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      rows[i][j] = x[j];
+#pragma endscop
+}
+void clear(int n, int m, double **a, char *c)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      a[i][j] += 1.0;
+      c[i * m + j] = 0;
+    }
+#pragma endscop
+}
+"""
+OVER = r"""
+#include <stdio.h>
+#include <string.h>
+enum { N = 12, M = 8 };
+void store(int n, int m, unsigned char **rows, const unsigned char *x);
+int main(void)
+{
+  static unsigned char home[2][N][M], x[M], *rows[N];
+  for (int k = 0; k < N; k++)
+    rows[k] = home[0][k];
+  rows[0] = (unsigned char *)&rows[1];   /* characters stored in row 0 make row 1 another one */
+  unsigned char *other = home[1][1];
+  memcpy(x, &other, sizeof other);
+  store(N, M, rows, x);
+  unsigned sum = 0;
+  for (int k = 0; k < M; k++)
+    sum += home[1][1][k] == x[k];
+  printf("%d %u\n", rows[1] == other, sum);
+  return 0;
+}
+"""
+
+
+def test_characters_stored_over_the_pointers_to_rows(tmp_path: Path) -> None:
+    """The table is memory like other memory where characters are stored."""
+    made = generate("new.c", BYTES, GenOptions())
+    assert all(r.transformed for r in made.regions)
+    assert "TW_SPAN(rows, 0, n)" in made.text and "TW_SPAN(a, 0, n)" in made.text
+    for name, text in (("old", BYTES), ("new", made.text)):
+        (tmp_path / f"{name}.c").write_text(text)
+        (tmp_path / "driver.c").write_text(OVER)
+        files = [str(tmp_path / f) for f in (f"{name}.c", "driver.c")]
+        flags = ("-O1", "-w", "-fopenmp", *quick(compiler("")))
+        subprocess.run([compiler(""), *flags, *files, "-o", str(tmp_path / name)], check=True)
+        run = subprocess.run([str(tmp_path / name)], capture_output=True, text=True, timeout=60)
+        assert (run.returncode, run.stdout) == (0, "1 8\n"), name

@@ -15,7 +15,7 @@ from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
 from codegen.target.guards.pointers import pointer_of, table_of
-from codegen.target.guards.row_tables import RowTable, row_table, table_text
+from codegen.target.guards.row_tables import RowTable, pointers_text, row_table, table_text
 from codegen.target.guards.spans import (
     cell_text,
     is_followed,
@@ -85,6 +85,7 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     first = sum(any(x.name in written for x in same) for same in spans.values())
     texts = [_entry(scop, same, tables, ints) for same in spans.values()]
     texts += [cell_text(scop, c, ints) for c in sorted(cells) if c not in spans]
+    texts += list(dict.fromkeys(pointers_text(scop, t, ints) for t in _under_characters(scop, tables)))
     return AliasTest(*_call(first, texts, ints), tuple(remarks))
 
 
@@ -93,6 +94,14 @@ def _tables(scop: Scop, trust: bool, pairs: Sequence[_Pair]) -> dict[str, RowTab
     names = {x.name for p in pairs for x in (p.one, p.two)} | (frozenset() if trust else _written(scop))
     found = ((n, row_table(scop, scop.arrays[n])) for n in sorted(names) if not span_pointer(scop, scop.arrays[n]))
     return {n: t for n, t in found if t is not None}
+
+
+def _under_characters(scop: Scop, tables: Mapping[str, RowTable]) -> list[RowTable]:
+    """Tables whose pointers a store may change: C lets characters be stored over anything, other types only over
+    their own."""
+    written = [scop.arrays[n] for n in _written(scop)]
+    stored = any(_is_character(x) and not _own(x) and not _alone(scop, x) for x in written)
+    return list(tables.values()) if stored else []
 
 
 def _memory(scop: Scop, array: Array, tables: Mapping[str, RowTable]) -> str:
@@ -228,7 +237,7 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
     for read in (r for c in scop.computed for r in c.reads):
         if not read.base:  # what lies between two pointers, which only stores of bytes reach
             ends = [x for x in read.text.split(" - ") if "->" in x]
-            over = [x.name for x in written if (x.elem.is_int and x.elem.bits == 8) or x.elem.kind == "other"]
+            over = [x.name for x in written if _is_character(x)]
             out.update((f"&{end}", over) for end in ends if over)
             continue
         over = [x.name for x in written if x.base != read.base and _stores(x, read.ctype) and _reaches(scop, x)]
@@ -257,7 +266,13 @@ def _uses_of(scop: Scop, text: str) -> Iterator[isl.Set]:
 
 def _stores(array: Array, ctype: CType) -> bool:
     e = array.part or array.elem
-    return (e.kind, e.bits) == (ctype.kind, ctype.bits) or (e.is_int and e.bits == 8) or e.kind == "other"
+    return (e.kind, e.bits) == (ctype.kind, ctype.bits) or _is_character(array)
+
+
+def _is_character(array: Array) -> bool:
+    """Are its elements characters, or of a type that may be anything?"""
+    e = array.part or array.elem
+    return (e.is_int and e.bits == 8) or e.kind == "other"
 
 
 def _reaches(scop: Scop, array: Array) -> bool:

@@ -89,24 +89,44 @@ def table_text(scop: Scop, arrays: Sequence[Array], table: RowTable, ints: IntPr
     """The rows behind one table, as an entry of the test's list. Where the region touches none, it need not read the
     pointers to any."""
     uses = [(s, a) for s, a in uses_of(scop, arrays) if not a.relation.intersect_domain(s.domain).is_empty()]
-    runs = table.touched.params()
-    build = isl.AstBuild.from_context(runs)
-    first, past = table.touched.dim_min(0), table.touched.dim_max(0).add_constant_val(isl.Val(1))
-    rows = [ints.text(expression(build.expr_from_pw_aff(x))) for x in (first, past)]
     columns = [bound_text(scop, uses, table.column, past, ints) for past in (False, True)]
     if table.stride:
         columns = [f"({x}) * (long)({table.stride})" for x in columns]
-    text = f"TW_TABLE({table.text}, {table.row}, {', '.join([*rows, *columns])})"
+    text = f"TW_TABLE({table.text}, {table.row}, {', '.join([*_rows(table, ints), *columns])})"
+    first, past = _ends(table)
     some = _pairs_below([first], [past]).intersect(
         _pairs_below(bounds(uses, table.column, False), bounds(uses, table.column, True))
     )
-    if table.row == f"{table.text}[0]" and "->" not in table.text and some.is_subset(runs):
+    if table.row == f"{table.text}[0]" and "->" not in table.text and some.is_subset(table.touched.params()):
         return text  # nothing but an address is computed where there are no rows
+    test = _where_rows(scop, table, ints)
+    return f"({test} ? {text} : tw_line(TW_NOWHERE))" if test else text
+
+
+def pointers_text(scop: Scop, table: RowTable, ints: IntPrinter) -> str:
+    """The memory of the pointers themselves, as an entry of the test's list."""
+    text = f"TW_SPAN({table.text}, {', '.join(_rows(table, ints))})"
+    test = _where_rows(scop, table, ints) if "->" in table.text else ""
+    return f"({test} ? {text} : TW_NOWHERE)" if test else text
+
+
+def _ends(table: RowTable) -> tuple[isl.PwAff, isl.PwAff]:
+    """The first row that is touched, and the one past the last."""
+    return table.touched.dim_min(0), table.touched.dim_max(0).add_constant_val(isl.Val(1))
+
+
+def _rows(table: RowTable, ints: IntPrinter) -> list[str]:
+    build = isl.AstBuild.from_context(table.touched.params())
+    return [ints.text(expression(build.expr_from_pw_aff(x))) for x in _ends(table)]
+
+
+def _where_rows(scop: Scop, table: RowTable, ints: IntPrinter) -> str:
+    """A C condition for that some row is touched; empty where it always holds."""
+    runs = table.touched.params()
     for known in (scop.context, *scop.guard.first):  # which were tested before
         runs = runs.gist(known)
     always = isl.Set.universe(runs.get_space()).is_subset(runs)
-    test = "" if always else ints.text(expression(_universal(runs).expr_from_set(runs)), 1)
-    return f"({test} ? {text} : tw_line(TW_NOWHERE))" if test else text
+    return "" if always else ints.text(expression(_universal(runs).expr_from_set(runs)), 1)
 
 
 def _pairs_below(low: Sequence[isl.PwAff], past: Sequence[isl.PwAff]) -> isl.Set:
