@@ -15,9 +15,9 @@ from pathlib import Path
 from codegen.diagnostics import TilewrightError
 from codegen.isa.load import NAMES
 from codegen.machine.load import load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import process_region
+from codegen.source_file import open_source
 from codegen.verify.text import proven
 
 KERNELS = Path(__file__).parents[1] / "examples" / "kernels"

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import islpy as isl
 
 from benchmarks.sunway_programs import KERNELS
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import finish
 from codegen.region_model import model_region
 from codegen.scop.dependences import param_space
+from codegen.source_file import open_source
 from codegen.sunway.launch import Launch
+from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.plan.machine import SW26010
 from codegen.sunway.plan.strategy import sunway_plan
-from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import parse_grid
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.resident import elements_of_tiles

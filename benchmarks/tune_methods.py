@@ -28,7 +28,7 @@ from codegen.tune.plans.sizes import Sizes
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import Over, Study, TriedPlan
 from codegen.tune.records import Entry, Records, Setting
-from codegen.tune.subject import open_file
+from codegen.tune.region import open_file
 from codegen.tune.timing import Runs, cores
 
 CHOSEN = ("gemm", "syrk", "atax", "gemver", "jacobi-2d", "heat-3d", "conv2d", "covariance")

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.machine import Machine
-from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.directives import with_directives_inside
@@ -24,6 +23,7 @@ from codegen.source.marks import region_of
 from codegen.source.nests import SourceNest, find_nests
 from codegen.source.preprocess import display_name
 from codegen.source.regions import Region, find_regions
+from codegen.source_file import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.supervise import run_region
 from codegen.worker import at_once, side_by_side
 

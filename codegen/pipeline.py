@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from codegen.diagnostics import Diagnostic, Loc
 from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
-from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, no_region, open_source
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.macros.baked import region_text
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written
 from codegen.source.splice import splice
+from codegen.source_file import Opened, Performed, check_plan_regions, decided, inactive, no_region, open_source
 from codegen.supervise import run_region
 from codegen.target.finish.lines import line_name
 from codegen.target.support import SupportOptions

@@ -12,13 +12,13 @@ from codegen.ast.ctree import CNode
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
-from codegen.lower.asked import asked
+from codegen.lower.requested_forms import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
-from codegen.obeyed import as_obeyed, check_obeyed, check_places, check_words, missed
 from codegen.options import GenOptions
 from codegen.plan.model import Plan, Unroll
 from codegen.plan.text import show
+from codegen.plan_outcome import as_obeyed, check_obeyed, check_places, check_words, missed
 from codegen.plan_reader.hinted import with_own_plan
 from codegen.record import record
 from codegen.region_model import MODEL, TOO_MUCH, Modelled, model_region, too_much
@@ -33,7 +33,7 @@ from codegen.strategy.loops.ownership import owner_remarks
 from codegen.strategy.planner import default_plan, source_plan
 from codegen.target.emit import AnyKernel
 from codegen.target.finish.links import Links
-from codegen.target.guards.computed import ComputedText
+from codegen.target.guards.computed_parameters import ComputedText
 from codegen.targets.base import RegionJob
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan

@@ -11,7 +11,7 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError, Loc, Unsupported
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.parameters.plain import not_plain
+from codegen.frontend.parameters.affine_uses import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
 from codegen.frontend.statements.overloads import with_overloads
 from codegen.frontend.statements.team import check_shared, in_team

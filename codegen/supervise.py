@@ -20,8 +20,8 @@ from codegen.worker import Died, run_again_after_crashes, run_limited
 
 if TYPE_CHECKING:
     from codegen.frontend.syntax.symbols import RegionSite
-    from codegen.opened import Opened
     from codegen.region import RegionOutcome
+    from codegen.source_file import Opened
     from codegen.target.finish.links import Links
 
 # Refusals after which smaller pieces may do.

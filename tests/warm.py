@@ -7,10 +7,10 @@ import gc
 
 from codegen.isa.known import use
 from codegen.machine import load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.source.regions import written
+from codegen.source_file import open_source
 from tests.corpus import KERNELS
 
 MANY = 100  # tests; for fewer it is not worth it

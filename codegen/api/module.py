@@ -16,9 +16,9 @@ from codegen.api.options import Input, read
 from codegen.api.result import Result
 from codegen.api.signature import Signature, signature
 from codegen.diagnostics import InputError, Loc, Unsupported
-from codegen.opened import open_source
 from codegen.source.language import CXX, language_of
 from codegen.source.parse import parse_with_gaps
+from codegen.source_file import open_source
 from codegen.targets.registry import host_names, target_named
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from string import ascii_letters
 
 import islpy as isl
 
+from codegen.ast.array_contraction import contracted
 from codegen.ast.blocks import multiply
-from codegen.ast.contract import contracted
 from codegen.ast.ctree import (
     Bin,
     Block,

@@ -25,7 +25,7 @@ from codegen.ast.ctree import (
     expr_names,
 )
 from codegen.ast.linear import Along, along
-from codegen.recognize.access.exists import certain
+from codegen.recognize.access.dereferenceable import certain
 from codegen.recognize.access.reuse import worth_keeping
 from codegen.record import record
 from codegen.scop.expr import is_code

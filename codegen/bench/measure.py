@@ -17,7 +17,7 @@ from codegen.report.speed import Speed
 from codegen.tune.build import FLAGS, Failed, Shop, open_shop, result_text
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.sizes import BYTES, Sizes, spelled
-from codegen.tune.subject import OpenedFile, Subject, open_file
+from codegen.tune.region import OpenedFile, Subject, open_file
 from codegen.tune.timing import Runs
 
 SECONDS = 1.0  # for each race

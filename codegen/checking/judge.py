@@ -12,8 +12,8 @@ from codegen.checking.regions import Case, model_of
 from codegen.checking.sanitize import Complaint, SanitizedProgram, complaints, subset
 from codegen.checking.show import values_text
 from codegen.checking.stores import introduced_store, watched
+from codegen.checking.test_sizes.survey import Survey, TestVector, survey
 from codegen.checking.trials import Pair, Trials, run_trials
-from codegen.checking.vectors.survey import Survey, TestVector, survey
 from codegen.diagnostics import TilewrightError
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions

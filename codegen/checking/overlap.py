@@ -8,7 +8,7 @@ from itertools import islice
 
 from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.memory import Memory
-from codegen.checking.vectors.survey import TestVector
+from codegen.checking.test_sizes.survey import TestVector
 from codegen.scop.model import Scop
 from codegen.target.guards.alias import may_overlap
 from codegen.target.guards.pointers import pointer_of

@@ -13,7 +13,6 @@ from codegen.checking.harness.memory import memory_of
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.machine import load_for
-from codegen.opened import Opened
 from codegen.options import GenOptions, effective_options
 from codegen.recognize.access.work import PARALLEL_MIN
 from codegen.record import record
@@ -23,6 +22,7 @@ from codegen.source.parse import parse_with_gaps
 from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import written
 from codegen.source.splice import splice
+from codegen.source_file import Opened
 from codegen.target.emit import AnyKernel
 from codegen.target.finish.names import DEFAULT
 from codegen.target.support import SupportOptions, emit_banner, emit_support

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.checking.vectors.survey import TestVector
+from codegen.checking.test_sizes.survey import TestVector
 from codegen.limits import Limits, finished, limited, what_passed
 from codegen.record import record
 from codegen.source.encoding import decode

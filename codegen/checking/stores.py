@@ -19,8 +19,8 @@ from codegen.checking.harness.layout import BufferLayout
 from codegen.checking.harness.shared_object import Library, arena, open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
+from codegen.checking.test_sizes.survey import TestVector
 from codegen.checking.trials import BATCH, THREADS, WORK, Pair
-from codegen.checking.vectors.survey import TestVector
 from codegen.limits import LimitPassed
 from codegen.record import record
 from codegen.worker import Died, run_limited

@@ -13,7 +13,7 @@ from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout, Layout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.show import element_text, value_text
-from codegen.checking.vectors.survey import Survey, TestVector
+from codegen.checking.test_sizes.survey import Survey, TestVector
 from codegen.limits import MIB, LimitPassed, Limits
 from codegen.record import record
 from codegen.worker import Died, run_limited

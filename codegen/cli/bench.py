@@ -24,7 +24,7 @@ def run(job: Invocation) -> Outcome:
     from codegen.checking.build import find_compiler
     from codegen.source.write import write_if_changed
     from codegen.tune.build import FLAGS, compiler_version
-    from codegen.tune.subject import open_file
+    from codegen.tune.region import open_file
     from codegen.tune.timing import cores
 
     a = job.arguments

@@ -9,8 +9,8 @@ from codegen.cli.job import Invocation, Outcome
 
 def run(job: Invocation) -> Outcome:
     """Until it is interrupted."""
-    from codegen.opened import load_all
     from codegen.serve.server import Server
+    from codegen.source_file import load_all
 
     try:
         server = Server(job.arguments.port, job.arguments.run)

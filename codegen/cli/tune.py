@@ -65,7 +65,7 @@ def _deadlines_interrupt() -> Iterator[None]:
 def _results(jobs: Sequence[Invocation], settings: Settings) -> Iterator[TunedFile | TilewrightError]:
     """What became of each job, in order."""
     if jobs[0].arguments.scheduler:
-        from codegen.tune.spread import spread
+        from codegen.tune.dask_workers import spread
 
         line = Line(jobs[0].arguments)
         files = [(j.name, j.text, j.options) for j in jobs]

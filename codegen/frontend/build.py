@@ -10,18 +10,18 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported, gathered
-from codegen.frontend.context.ahead import marked, read_ahead
 from codegen.frontend.context.frame import Frame
 from codegen.frontend.context.guards import assumed, build_guard, parameter_ranges
+from codegen.frontend.context.member_parameters import marked, read_ahead
 from codegen.frontend.context.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.expressions.affine import Affiner, MissingParameter
 from codegen.frontend.memory.arrays import ArrayGroup, DataSubscript, group_accesses
-from codegen.frontend.memory.computed import MOST, Found, Invariants, name_for
-from codegen.frontend.memory.followed import check_followed
+from codegen.frontend.memory.computed_parameters import MOST, Found, Invariants, name_for
 from codegen.frontend.memory.last_values import last_values
 from codegen.frontend.memory.places import Names
-from codegen.frontend.parameters.defined import defined, fixed_sizes, unread
+from codegen.frontend.memory.pointer_elements import check_followed
 from codegen.frontend.parameters.prescan import Prescan, prescan
+from codegen.frontend.parameters.undefined_behavior import defined, fixed_sizes, unread
 from codegen.frontend.statements.control import Walker
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.record import record

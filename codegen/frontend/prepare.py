@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from codegen.frontend.parameters.derived import with_derived
-from codegen.frontend.rewrite.before import with_first_values
-from codegen.frontend.rewrite.counted import counted
-from codegen.frontend.rewrite.counted_steps import with_counted_steps
+from codegen.frontend.rewrite.canonical_loops import counted
 from codegen.frontend.rewrite.counters import with_own_counters
 from codegen.frontend.rewrite.induction import with_formulas
+from codegen.frontend.rewrite.initial_values import with_first_values
 from codegen.frontend.rewrite.initializers import with_plain_initializers
 from codegen.frontend.rewrite.inline import with_inlined
-from codegen.frontend.rewrite.moved import with_moved
+from codegen.frontend.rewrite.live_out_pointers import with_moved
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.side_effects import with_side_effects_first
+from codegen.frontend.rewrite.variable_steps import with_counted_steps
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import with_statements
 from codegen.source.region_slice import RegionSlice

@@ -25,7 +25,7 @@ from codegen.target.emit import Surroundings, deeper
 from codegen.target.finish.names import entries_of
 from codegen.target.finish.wrap import wrapped
 from codegen.target.guards.alias import SEPARATE
-from codegen.target.guards.computed import ComputedText, computed_texts, needed
+from codegen.target.guards.computed_parameters import ComputedText, computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View

@@ -18,10 +18,10 @@ from codegen.gpu.plan.processor import processor
 from codegen.gpu.plan.strategy import device_plan
 from codegen.gpu.tiles.choose import in_tiles, tiled_products
 from codegen.gpu.tiles.find import NoTiles
-from codegen.obeyed import check_words
 from codegen.options import GenOptions
 from codegen.plan.model import Grid, Plan
 from codegen.plan.text import show
+from codegen.plan_outcome import check_words
 from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent
 from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part

@@ -10,10 +10,10 @@ from codegen.ast.peel import has_tests
 from codegen.diagnostics import Severity, Unsupported
 from codegen.machine import Machine
 from codegen.machine.variants import variants
-from codegen.obeyed import no_effect, summarize
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
+from codegen.plan_outcome import no_effect, summarize
 from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent, make, simpler
 from codegen.region_model import Modelled
 from codegen.scop.model import Scop
@@ -115,7 +115,7 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
 
         problem = wrong_ahead_of(scop, emitted.plain, emitted.guard, emitted.computed)
     if not problem and "tw_memory" in emitted.plain:
-        from codegen.verify.room import wrong_room
+        from codegen.verify.workspace import wrong_room
 
         problem = wrong_room(scop, code, emitted.plain)
     if problem:
@@ -160,7 +160,7 @@ def _with_blocks(node: CNode, machine: Machine) -> CNode:
 
 def read_back(emitted: RegionText) -> str:
     """What is wrong with the text; empty when nothing is."""
-    if not (emitted.products or emitted.sweeps or emitted.kernels or emitted.nests):
+    if not (emitted.products or emitted.matvecs or emitted.kernels or emitted.nests):
         return ""
     from codegen.verify.text.check import wrong_text  # only then: start-up time counts in a build
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from codegen.ast.ctree import For
 from codegen.ast.lowered import Body, Braces, Enough, Lanes, Lead, OverlappingSteps, Part, Peel, Strips, Until, While
-from codegen.lower.chains import Steps
+from codegen.lower.lane_accesses import Maker
 from codegen.lower.motion import motion
-from codegen.lower.places import Maker
 from codegen.lower.rows import side_by_side
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, assignments, lanes_asked
+from codegen.lower.vector_reuse import Steps
 from codegen.recognize.lanes import fits
 from codegen.record import record
 from codegen.scop.model import Scop

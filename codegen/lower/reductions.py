@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from codegen.ast.ctree import For
 from codegen.ast.lowered import Do, Enough, Item, Join, Lanes, Plain, ReductionInit, Strips, While
+from codegen.lower.lane_accesses import Maker, element
 from codegen.lower.motion import motion, strides
-from codegen.lower.places import Maker, element
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, assignments, lanes_asked
 from codegen.recognize.lanes import computes, fits

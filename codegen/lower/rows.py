@@ -6,9 +6,9 @@ from collections.abc import Collection, Hashable
 from dataclasses import replace
 
 from codegen.ast.ctree import Instance
-from codegen.ast.forms import forms
 from codegen.ast.lowered import Body, Braces, Do, InVariable, Item, One, Place, Put, PutBoth, Value, Work
-from codegen.lower.places import Maker
+from codegen.ast.normal_forms import forms
+from codegen.lower.lane_accesses import Maker
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements
 from codegen.scop.expr import Affine, Gather, Ref, walk

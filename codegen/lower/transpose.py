@@ -12,8 +12,8 @@ from dataclasses import field
 
 from codegen.ast.ctree import Block, CNode, For, Instance, walk
 from codegen.ast.lowered import Body, Contiguous, Index, Item, Lanes, Load, Zip
+from codegen.lower.lane_accesses import element
 from codegen.lower.motion import strides
-from codegen.lower.places import element
 from codegen.lower.shift import shifted
 from codegen.recognize.lanes import same
 from codegen.record import mutable, record

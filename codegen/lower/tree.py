@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, with_loop
 from codegen.ast.lowered import Form
-from codegen.lower.ahead import read_ahead
 from codegen.lower.conditions import asked_ahead
 from codegen.lower.counters import int_counter
-from codegen.lower.jam import interleaved, jammed
+from codegen.lower.invariant_loads import read_ahead
 from codegen.lower.lanes import in_lanes
-from codegen.lower.outer import outer_lanes
+from codegen.lower.outer_vectors import outer_lanes
 from codegen.lower.reductions import reduction_strips
 from codegen.lower.shift import runs_for_sure
 from codegen.lower.subscripts import with_lets
+from codegen.lower.unroll_and_jam import interleaved, jammed
 from codegen.scop.model import Scop
-from codegen.scop.product import Sweep
+from codegen.scop.product import MatrixVector
 from codegen.scop.tree import THREADED, VECTOR
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def lowered(scop: Scop, node: CNode) -> CNode:
 
 def _kernels(scop: Scop, node: ProductNode) -> tuple[NestKernel, ...]:
     """Kernels for certain sizes, with what stays in registers."""
-    if isinstance(node.product.how, Sweep) or not node.product.how.exact:
+    if isinstance(node.product.how, MatrixVector) or not node.product.how.exact:
         return ()
     from codegen.lower.nest.exact import exact_kernels  # only then: start-up time counts in a build
 

@@ -14,7 +14,7 @@ from codegen.target.emit import SUPPORT, Kernel, RegionText, all_views, deeper, 
 from codegen.target.finish.names import names_for
 from codegen.target.finish.wrap import wrap
 from codegen.target.guards.alias import alias_test
-from codegen.target.guards.computed import computed_texts, needed
+from codegen.target.guards.computed_parameters import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
@@ -106,9 +106,9 @@ def _check_text(text: str, views: tuple[View, ...], helpers: frozenset[str], ker
     """Products of phases are read back, as those of regions are."""
     inside = tuple(all_views(views))
     products = tuple(v.product for v in inside if v.product is not None)
-    sweeps = tuple(v.matvec for v in inside if v.matvec is not None)
+    matvecs = tuple(v.matvec for v in inside if v.matvec is not None)
     nests = tuple(x for v in inside for x in exact_calls(v))
-    made = RegionText(text, helpers, kernels, plain=text, products=products, sweeps=sweeps, nests=nests)
+    made = RegionText(text, helpers, kernels, plain=text, products=products, matvecs=matvecs, nests=nests)
     problem = read_back(made)
     if problem:
         raise NotShared(f"what was printed for ranks could not be proven: {problem}")

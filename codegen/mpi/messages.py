@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_of, block_params, blocks_for, cut_evenly, with_params, within
-from codegen.mpi.inner import fixed, outer_names
+from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.dependences import last_writers, order_map, param_space

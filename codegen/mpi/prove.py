@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_of, blocks_for, within
-from codegen.mpi.inner import fixed, outer_names
 from codegen.mpi.messages import END, START, Exchange, RankedProgram, final_writers, message_space, two_ranks
+from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import Made, Transfer, no_dependences
 from codegen.scop.dependences import order_map, param_space

@@ -12,10 +12,10 @@ from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
 from codegen.mpi.blocks import Blocks, blocks_of
 from codegen.mpi.emit import RanksText, emit_ranks
-from codegen.mpi.inner import phase_program
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, exchanges
 from codegen.mpi.network import load_network
+from codegen.mpi.phase_program import phase_program
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
 from codegen.mpi.target import RANKS

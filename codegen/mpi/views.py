@@ -11,14 +11,14 @@ from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, 
 from codegen.ast.generate import expression
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, MINE, TAKER, Blocks
-from codegen.mpi.inner import outer_names
 from codegen.mpi.messages import START, Exchange
+from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import Made, Transfer
 from codegen.region import Made as Result
 from codegen.scop.model import Access, Param, Scop
 from codegen.target.finish.braces import unwrapped
-from codegen.target.guards.aheads import ahead_numbers
+from codegen.target.guards.tile_offsets import ahead_numbers
 from codegen.target.pragmas import pragma_makers
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter

@@ -44,7 +44,7 @@ from codegen.plan.model import (
     Vector,
 )
 from codegen.scop.model import Scop
-from codegen.scop.product import Exact, Nested, Sweep
+from codegen.scop.product import Exact, MatrixVector, Nested
 from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, kids
 
 
@@ -166,8 +166,8 @@ def _store(d: StoreIn, scop: Scop | None) -> list[str]:
 
 def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
     h = d.how
-    if isinstance(h, Sweep):
-        return _sweep(d, h)
+    if isinstance(h, MatrixVector):
+        return _matvec(d, h)
     parts = [f"rows {', '.join(d.rows)}", *([f"columns {', '.join(d.columns)}"] if d.columns else [])]
     head = f"product {d.stmt} {' '.join(parts)} depth {', '.join(d.depth)}"
     nests = [line for x in h.exact for line in _nest(x)]
@@ -183,9 +183,9 @@ def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
 
 
 def _nest(x: Exact) -> list[str]:
-    if not x.pitches:
+    if not x.strides:
         return [f"  or nest {_loops(x.loops)}"]
-    sides = zip(("left", "right", "target"), x.pitches, strict=True)
+    sides = zip(("left", "right", "target"), x.strides, strict=True)
     apart = ", ".join(f"{side} {' '.join(f'{n}:{step}' for n, step in part)}" for side, part in sides)
     return [f"  or nest {_loops(x.loops)},", f"  {apart}"]
 
@@ -199,7 +199,7 @@ def _loops(loops: tuple[tuple[str, int, int, str], ...]) -> str:
     )
 
 
-def _sweep(d: Multiply, h: Sweep) -> list[str]:
+def _matvec(d: Multiply, h: MatrixVector) -> list[str]:
     sets = f" period {h.period} ways {h.ways}," if h.period else ""
     return [
         f"product {d.stmt} rows {', '.join(d.rows)} depth {', '.join(d.depth)}",

@@ -1,4 +1,4 @@
-"""The `product` directive: micro-kernels, sweeps and nests."""
+"""The `product` directive: blocked products, matrix-vector products, and nests in a given order of loops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from codegen.diagnostics import Loc
 from codegen.plan.model import Directive, Multiply
 from codegen.plan_reader.reader import MOST, Reader
-from codegen.scop.product import Blocking, Exact, Nested, Sweep
+from codegen.scop.product import Blocking, Exact, MatrixVector, Nested
 
 LONGEST = 1 << 20  # iterations of a loop of a nest; the ways to cut it are gone through
 
@@ -23,7 +23,7 @@ def multiply(r: Reader, at: Loc) -> Directive:
     isa = r.word("an instruction set").text
     bits = r.size("bits")
     if r.peek() == "form":
-        return Multiply(stmt, rows, columns, depth, _sweep(r, isa, bits), at)
+        return Multiply(stmt, rows, columns, depth, _matvec(r, isa, bits), at)
     if r.peek() == "nest":
         return Multiply(stmt, rows, columns, depth, Nested(isa, bits, (_exact(r), *_others(r))), at)
     mr, nv = r.size("tile"), r.size("by")
@@ -51,10 +51,10 @@ def _exact(r: Reader) -> Exact:
     while more and r.peek() != "left":
         loops.append(_nested_loop(r))
         more = r.accept(",")
-    return Exact(tuple(loops), tuple(_pitches(r)) if more else ())
+    return Exact(tuple(loops), tuple(_strides(r)) if more else ())
 
 
-def _pitches(r: Reader) -> Iterator[tuple[tuple[str, int], ...]]:
+def _strides(r: Reader) -> Iterator[tuple[tuple[str, int], ...]]:
     for side in ("left", "right", "target"):
         r.take(side)
         part = [_pair(r)]
@@ -83,7 +83,7 @@ def _pair(r: Reader, most: int = MOST) -> tuple[str, int]:
     return name, r.size(":", most)
 
 
-def _sweep(r: Reader, isa: str, bits: int) -> Sweep:
+def _matvec(r: Reader, isa: str, bits: int) -> MatrixVector:
     r.take("form")
     form = r.word("a form").text
     streams, vectors = r.size("streams"), r.size("by")
@@ -99,4 +99,4 @@ def _sweep(r: Reader, isa: str, bits: int) -> Sweep:
     r.take(",")
     direct, threads = r.size("direct"), r.size("threads")
     sizes = (streams, vectors, block, shared, ahead, near, close, direct, threads, period, ways)
-    return Sweep(form, isa, bits, *sizes)
+    return MatrixVector(form, isa, bits, *sizes)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from codegen.recognize.access.ctypes import arithmetic, type_of
-from codegen.recognize.access.exists import always
+from codegen.recognize.access.dereferenceable import always
 from codegen.record import record
 from codegen.scop.expr import Affine, Binary, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk
 from codegen.scop.model import Access, Scop, Statement

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from codegen.frontend.syntax.constructs import constructs
 from codegen.frontend.syntax.symbols import RegionSite, escapes
-from codegen.recognize.access.exists import always, owned
+from codegen.recognize.access.dereferenceable import always, owned
 from codegen.scop.expr import Expr, Ref, Ternary, children, is_code, may_skip, with_parts
 from codegen.scop.model import Array, Scop, Statement
 

@@ -6,10 +6,10 @@ import re
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.opened import Opened, open_source
 from codegen.options import GenOptions
 from codegen.source.parse import parse_with_gaps
 from codegen.source.write import GENERATED
+from codegen.source_file import Opened, open_source
 from codegen.target.finish.wrap import wrapped
 
 # Where names of types come from when it is not the source's own header.

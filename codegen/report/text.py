@@ -12,7 +12,6 @@ from codegen.diagnostics import Unsupported
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.text import show_directive
 from codegen.plan_reader.hinted import with_own_plan
@@ -27,6 +26,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
 from codegen.source.region_slice import RegionSlice
+from codegen.source_file import open_source
 from codegen.strategy.author import Considered
 from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited

@@ -55,13 +55,13 @@ class Exact:
 
     An iteration of a loop covers what the loops of the same name inside it cover; the rest is done after the full
     iterations. Innermost is the vector loop. Marks name operands, A for left and B for right, that are copied before
-    the loop into the order in which they are read; with a T, threads share the loop. `pitches`, where given, are those
+    the loop into the order in which they are read; with a T, threads share the loop. `strides`, where given, are those
     of left, right and target: how many elements further a loop's next value lies. Without them arrays are dense.
     Everything inside is code for these numbers alone.
     """
 
     loops: tuple[tuple[str, int, int, str], ...]
-    pitches: tuple[tuple[tuple[str, int], ...], ...] = ()
+    strides: tuple[tuple[tuple[str, int], ...], ...] = ()
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -98,7 +98,7 @@ class Blocking:
 
 
 @record
-class Sweep:
+class MatrixVector:
     """How a matrix-vector product runs. The matrix is read once, in `streams` of its lines at a time.
 
     form "lanes": lanes run along the result; `streams` steps of the depth are taken together on `vectors` vectors.
@@ -139,12 +139,12 @@ class Nested:
     exact: tuple[Exact, ...]
 
 
-How = Union[Blocking, Sweep, Nested]
+How = Union[Blocking, MatrixVector, Nested]
 
 
 def in_registers(how: How) -> bool:
     """Whether sums may stay in registers while operands are read where they lie, be it in the target's own array."""
-    return isinstance(how, Sweep) or any(x.pitches for x in how.exact)
+    return isinstance(how, MatrixVector) or any(x.strides for x in how.exact)
 
 
 @record

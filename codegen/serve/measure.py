@@ -12,7 +12,7 @@ from codegen.serve.sandbox import check_source
 from codegen.targets.registry import target_named
 from codegen.tune.build import FLAGS
 from codegen.tune.plans.sizes import parse_sizes
-from codegen.tune.subject import open_file
+from codegen.tune.region import open_file
 from codegen.tune.timing import cores
 
 

@@ -15,8 +15,8 @@ from codegen.recognize.access.work import leaves_out
 from codegen.recognize.products.forward import candidates
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
+from codegen.scop.memo import remember
 from codegen.scop.model import Statement
-from codegen.scop.remember import remember
 from codegen.scop.tree import Band, enclosing, has_band, loops, statements, walk
 from codegen.strategy import remarks as sentences
 from codegen.strategy.author import Author, Considered

@@ -21,21 +21,21 @@ from codegen.scop.types import CType
 from codegen.sunway.arguments import Field, fields_of, spawned
 from codegen.sunway.expressible import check_expressible
 from codegen.sunway.launch import Launch
+from codegen.sunway.plan.launch_options import OURS, Style
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.resident import who_owns
-from codegen.sunway.staging.asked import Staging
+from codegen.sunway.staging.directives import Staging
 from codegen.sunway.survey import has_kernel
 from codegen.sunway.text.bodies import base_type
 from codegen.sunway.text.views import Function, KernelView, line, prune, texts
 from codegen.target.emit import Surroundings, _unused, deeper
 from codegen.target.finish.names import entries_of
 from codegen.target.finish.wrap import wrapped
-from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
-from codegen.target.guards.computed import computed_texts, needed
+from codegen.target.guards.computed_parameters import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
+from codegen.target.guards.tile_offsets import ahead_numbers
 from codegen.target.pragmas import pragma_makers
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import texts_of

@@ -15,15 +15,15 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
+from codegen.sunway.plan.launch_options import OURS, PLAIN, Style
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.style import OURS, PLAIN, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.reductions import with_reductions
 from codegen.sunway.resident import Owned, Resident, owned_arrays, residents, without_ahead
+from codegen.sunway.resident_views import stay_declarations, stay_moves, stay_parameter
 from codegen.sunway.slave import Phase
-from codegen.sunway.staging.asked import Staging, as_directives, first_statement, merged
+from codegen.sunway.staging.directives import Staging, as_directives, first_statement, merged
 from codegen.sunway.staging.local import Buffer, SNode, buffers_of
-from codegen.sunway.stay_views import stay_declarations, stay_moves, stay_parameter
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.stencil.views import stencil_views
@@ -36,7 +36,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 from codegen.verify.cores.check import KernelTask
 from codegen.verify.cores.launches.arguments import LaunchTask
-from codegen.verify.cores.launches.movers import MoverTask
+from codegen.verify.cores.launches.resident_transfers import MoverTask
 from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.readback import Point, enter
 

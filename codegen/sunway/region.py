@@ -10,10 +10,10 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Unsupported
 from codegen.machine import load as load_machine
-from codegen.obeyed import summarize
 from codegen.options import GenOptions
 from codegen.plan.model import Directive, InLanes, OnMesh, Parallel, Plan, StageIn, Stay, TimeSteps
 from codegen.plan.text import show
+from codegen.plan_outcome import summarize
 from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
 from codegen.region import AUTHORS, Made, RegionOutcome, as_written, attempt, indent, make
@@ -25,12 +25,12 @@ from codegen.scop.tree import Loop
 from codegen.source.region_slice import RegionSlice
 from codegen.strategy.orders.split import split_at
 from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
+from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
-from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import Grid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
-from codegen.sunway.staging.asked import staging_of
+from codegen.sunway.staging.directives import staging_of
 from codegen.sunway.survey import has_kernel, width_of
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for

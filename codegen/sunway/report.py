@@ -20,7 +20,7 @@ from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.source.write import write_if_changed
 from codegen.sunway.launch import Launch
 from codegen.sunway.mesh.panels import pool
-from codegen.sunway.plan.style import STYLES
+from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.region import author_of, check_kernels, made_for_cores
 from codegen.sunway.resident import who_owns
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes

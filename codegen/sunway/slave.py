@@ -12,10 +12,10 @@ from codegen.scop.tree import THREADED
 from codegen.sunway.mesh.panels import Mesh
 from codegen.sunway.mesh.views import mesh_declarations, mesh_views
 from codegen.sunway.plan.cost import cost_text
+from codegen.sunway.plan.launch_options import OURS, Style
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
-from codegen.sunway.staging.asked import Staging
+from codegen.sunway.staging.directives import Staging
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import Transfer

@@ -9,10 +9,10 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.mesh.panels import Mesh, find_mesh
+from codegen.sunway.plan.launch_options import Style
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.style import Style
 from codegen.sunway.plan.threads import Grid
-from codegen.sunway.staging.asked import Staging
+from codegen.sunway.staging.directives import Staging
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of
 from codegen.sunway.staging.stage import Stager
 from codegen.sunway.stencil.shape import StencilTile, choose, fits

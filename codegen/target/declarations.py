@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, ProductNode, walk
 from codegen.scop.model import Scop
+from codegen.target.text.constant_conditions import settled
 from codegen.target.text.pieces import View, reads_of, words_of
-from codegen.target.text.settled import settled
 
 
 def with_declarations(

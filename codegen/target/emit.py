@@ -17,12 +17,12 @@ from codegen.target.finish.links import FIRST, Links, parts, spread, unmark
 from codegen.target.finish.names import Names
 from codegen.target.finish.outline import outlined
 from codegen.target.finish.rows import laid_out
-from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.buffers import room_of
-from codegen.target.guards.computed import ComputedText, computed_texts, needed, own_declarations
+from codegen.target.guards.computed_parameters import ComputedText, computed_texts, needed, own_declarations
 from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
 from codegen.target.guards.locals import with_locals
+from codegen.target.guards.tile_offsets import ahead_numbers
 from codegen.target.pragmas import Threads, pragma_makers
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, reads_of, texts_of, words_of
@@ -32,7 +32,7 @@ from codegen.target.view import ViewBuilder, reserved
 if TYPE_CHECKING:
     from codegen.lower.nest.kernel import NestKernel
     from codegen.target.matvec.kernel import MatvecKernel
-    from codegen.target.matvec.sweep import MatvecView
+    from codegen.target.matvec.view import MatvecView
     from codegen.target.portable import Portable
     from codegen.target.product.microkernel import MicroKernel
     from codegen.target.product.view import ExactCall, ProductView
@@ -88,7 +88,7 @@ class RegionText:
     computed: tuple[ComputedText, ...] = ()
     plain: str = ""  # the text with the tool's own names
     products: tuple[ProductView, ...] = ()  # the blocked products in it, in order
-    sweeps: tuple[MatvecView, ...] = ()  # the matrix-vector products in it, in order
+    matvecs: tuple[MatvecView, ...] = ()  # the matrix-vector products in it, in order
     nests: tuple[ExactCall, ...] = ()  # calls of kernels for certain sizes, in order
     locals: Locals | None = None  # members of structs that are read ahead of it
     guard: str = ""  # the part of its test that says what the model assumes
@@ -173,7 +173,7 @@ def emit_region(
         computed,
         plain,
         products,
-        sweeps=tuple(v.matvec for v in every if v.matvec is not None),
+        matvecs=tuple(v.matvec for v in every if v.matvec is not None),
         nests=tuple(x for v in every for x in exact_calls(v)),
         locals=Locals(made.short, made.declarations, guard) if made.declarations else None,
         guard=guard,

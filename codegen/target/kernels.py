@@ -30,12 +30,12 @@ def _of_one_isa(kernels: Iterable[AnyKernel], name: str, bits: int, macros: bool
     isa = load_isa(name, bits)
     mine = sorted((k for n, b, k in kernels if (n, b) == (name, bits)), key=repr)
     tiles = [k for k in mine if isinstance(k, MicroKernel)]
-    sweeps = [k for k in mine if isinstance(k, MatvecKernel)]
+    matvecs = [k for k in mine if isinstance(k, MatvecKernel)]
     nests = [k for k in mine if isinstance(k, NestKernel)]
     out = _nests(isa, nests) if nests else []
     texts = list(dict.fromkeys(micro_kernel(isa, k) for k in tiles))
     out += [prelude(isa, tiles, macros), *map(_once, texts)] if tiles else []
-    return out + ([matvec_prelude(isa, sweeps), *(_once(matvec_kernel(isa, k)) for k in sweeps)] if sweeps else [])
+    return out + ([matvec_prelude(isa, matvecs), *(_once(matvec_kernel(isa, k)) for k in matvecs)] if matvecs else [])
 
 
 def _chosen(portable: Iterable[Portable]) -> list[str]:

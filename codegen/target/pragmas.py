@@ -18,7 +18,7 @@ from codegen.scop.expr import Call, DataLoop, Gather
 from codegen.scop.expr import walk as parts
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, SHARED, VECTOR
-from codegen.target.captures import copied
+from codegen.target.firstprivate import copied
 from codegen.target.text.cexpr import IntPrinter
 
 

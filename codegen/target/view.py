@@ -30,13 +30,13 @@ from codegen.record import mutable
 from codegen.scop.expr import DataLoop, Ternary
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
-from codegen.scop.product import Blocking, Nested, Sweep
+from codegen.scop.product import Blocking, MatrixVector, Nested
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
 from codegen.target.declarations import with_declarations
-from codegen.target.gathering import gathered_apart, with_variables
 from codegen.target.guards.buffers import memory_of, shape
 from codegen.target.pragmas import Maker, Pragma, collapsed
+from codegen.target.reduction_variables import gathered_apart, with_variables
 from codegen.target.text.body import BodyAfter, BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.code import code_views
@@ -94,7 +94,7 @@ class ViewBuilder:
             body = self._views(node.body, names, now, taken)
             return with_declarations(self.scop, node.slots, node.body, body, self._declaration)
         if isinstance(node, ProductNode):
-            if isinstance(node.product.how, Sweep):
+            if isinstance(node.product.how, MatrixVector):
                 return (self._matvec(node, node.product.how, names, held, taken),)
             return (self._product(node, names, held, taken),)
         if node.form is not None and not isinstance(node.form, ScalarReplacement):
@@ -245,9 +245,14 @@ class ViewBuilder:
         return plain
 
     def _matvec(
-        self, node: ProductNode, how: Sweep, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+        self,
+        node: ProductNode,
+        how: MatrixVector,
+        names: Mapping[str, str],
+        held: dict[str, Held],
+        taken: frozenset[str],
     ) -> View:
-        from codegen.target.matvec.sweep import MatvecPrinter, matvec_kernel_of
+        from codegen.target.matvec.view import MatvecPrinter, matvec_kernel_of
 
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)

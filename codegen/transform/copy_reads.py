@@ -14,7 +14,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import CopyReads
-from codegen.recognize.access.exists import always
+from codegen.recognize.access.dereferenceable import always
 from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.expr import Ref, is_code
 from codegen.scop.model import Access, AccessStep, Array, Buffer, Scop, Statement

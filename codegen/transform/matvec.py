@@ -14,7 +14,7 @@ from codegen.recognize.reductions import find_reductions
 from codegen.scop.dependences import Dependence
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Statement
-from codegen.scop.product import Contraction, Sweep
+from codegen.scop.product import Contraction, MatrixVector
 from codegen.scop.tree import Loop, Place
 from codegen.transform.find import illegal
 from codegen.transform.program import Program, pending
@@ -33,8 +33,8 @@ def has_width(isa: str, bits: int) -> bool:
     return bits in GENERIC if have is None else 0 < bits == have
 
 
-def check_sweep(
-    p: Program, s: Statement, found: Contraction, d: Multiply, how: Sweep, loops: Mapping[str, Loop]
+def check_matvec(
+    p: Program, s: Statement, found: Contraction, d: Multiply, how: MatrixVector, loops: Mapping[str, Loop]
 ) -> None:
     """The matrix lies as the form says, its lines run forward, and the sizes make a kernel."""
     try:

@@ -16,13 +16,13 @@ from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.recognize.products.matrix_vector import in_any_order
 from codegen.scop.model import Statement
-from codegen.scop.product import Blocking, Contraction, Nested, Product, Sweep, in_registers
+from codegen.scop.product import Blocking, Contraction, MatrixVector, Nested, Product, in_registers
 from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
 from codegen.scop.tree import loops as tree_loops
 from codegen.transform.find import chains, illegal, rebuild
-from codegen.transform.matvec import check_sweep, has_width, kept, reduced_array
+from codegen.transform.matvec import check_matvec, has_width, kept, reduced_array
 from codegen.transform.program import Program, carried
-from codegen.verify.matvec import unsafe_sweep
+from codegen.verify.matvec import unsafe_matvec
 from codegen.verify.products import unsafe_product
 
 LARGEST = 1 << 32  # elements of a packed block: their bytes are counted in 64 bits
@@ -42,7 +42,7 @@ def apply(p: Program, d: Multiply) -> Program:
     where = {n: _iterator(s, by_name[n], d) for n in names}
     outer = [k for k in range(len(s.iterators)) if k not in where.values()]
     try:
-        found = contraction(p.scop, s, outer, p.reassociate, isinstance(d.how, Sweep))
+        found = contraction(p.scop, s, outer, p.reassociate, isinstance(d.how, MatrixVector))
     except NoContraction as error:
         raise illegal(f"{d.stmt} is no product of these loops: {error}", d.loc) from None
     wanted = tuple(tuple(where[n] for n in part) for part in (d.rows, d.columns, d.depth))
@@ -54,8 +54,8 @@ def apply(p: Program, d: Multiply) -> Program:
     band = Band(loops, chain.child, product=Product(found, d.how))
     after = p.with_tree(rebuild(p.tree, replace(chain, child=band), [(chain.loops[:first], False)]))
     together = _together(s, enclosing(after.tree, s.name)[: -len(loops)])
-    packed = not isinstance(d.how, Sweep) and unsafe_product(s, found, loops, together)
-    problem = packed or (in_registers(d.how) and unsafe_sweep(s, together))
+    packed = not isinstance(d.how, MatrixVector) and unsafe_product(s, found, loops, together)
+    problem = packed or (in_registers(d.how) and unsafe_matvec(s, together))
     if problem:
         raise illegal(problem, d.loc)
     free = s.accesses[s.target].array if in_any_order(p.scop, s, found, d.how.isa) else ""
@@ -83,11 +83,11 @@ def _kinds(
 ) -> dict[str, dict[str, Any]]:
     """What becomes of each loop: rows and columns in any order, the depth in its own unless its steps are a
     reduction."""
-    free = BLOCKED if isinstance(d.how, Sweep) else PACKED
+    free = BLOCKED if isinstance(d.how, MatrixVector) else PACKED
     kinds: dict[str, dict[str, Any]] = {n: {"kind": free} for n in (*d.rows, *d.columns)}
     kinds |= {n: {"kind": ""} for n in d.depth}
-    if isinstance(d.how, Sweep):
-        check_sweep(p, s, found, d, d.how, loops)
+    if isinstance(d.how, MatrixVector):
+        check_matvec(p, s, found, d, d.how, loops)
         if d.how.form == "fold":
             kinds[d.depth[0]] = {"kind": FOLDED, "reductions": (reduced_array(p, s, found, d),)}
         return kinds

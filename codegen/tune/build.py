@@ -21,7 +21,7 @@ from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language
 from codegen.target.support import SupportOptions, emit_support
 from codegen.target.text.templates import environment
-from codegen.tune.subject import Subject
+from codegen.tune.region import Subject
 
 _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
 FLAGS = f"-O3 {_NATIVE}"  # what people compile such files with; another choice is --cflags

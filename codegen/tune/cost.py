@@ -212,7 +212,7 @@ def _footprint(
 ) -> Touched:
     own, values = strides(problem, tensor), dict(sizes)
     whole = extents(problem, tensor)
-    row = min((x for x in own.values() if x > 1), default=whole[0]) if problem.pitches else whole[-1] if whole else 1
+    row = min((x for x in own.values() if x > 1), default=whole[0]) if problem.strides else whole[-1] if whole else 1
     # Along the last dimension elements are neighbours; everything else counts rows.
     width = min(row, 1 + sum((values[v] - 1) * own[v] for v in values if 0 < own[v] < row or own[v] == 1))
     rows = prod(n for v, n in values.items() if own[v] >= row and own[v] != 1)

@@ -8,12 +8,12 @@ from pathlib import Path
 from codegen.checking.build import find_compiler
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine.detect import detect
-from codegen.opened import no_region
 from codegen.options import GenOptions
+from codegen.source_file import no_region
 from codegen.tune.build import compiler_version
 from codegen.tune.plans.settings import Say, Settings, TunedFile, TunedRegion
 from codegen.tune.plans.tuner import tune_region
-from codegen.tune.subject import OpenedFile, Subject, open_file
+from codegen.tune.region import OpenedFile, Subject, open_file
 from codegen.tune.timing import seconds_text
 
 

@@ -42,7 +42,7 @@ class Answer:
 
 def pack(name: str, text: str, options: GenOptions, settings: Settings) -> Parcel:
     """A file with the headers it needs. InputError when the preprocessor does not get through it."""
-    from codegen.opened import open_source
+    from codegen.source_file import open_source
 
     found: dict[str, bytes] = {}
     for path in open_source(name, text, options).deps:

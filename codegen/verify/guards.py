@@ -14,11 +14,11 @@ import islpy as isl
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg, expr_names
 from codegen.ast.isl_expressions import value_expr
 from codegen.diagnostics import Unsupported
-from codegen.frontend.context.ahead import involves
 from codegen.frontend.context.guards import LIMIT
+from codegen.frontend.context.member_parameters import involves
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Computed, Scop
-from codegen.target.guards.computed import ComputedText
+from codegen.target.guards.computed_parameters import ComputedText
 from codegen.verify.readback import Point
 from codegen.verify.text.read import Node, Unread, read_expression
 

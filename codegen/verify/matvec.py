@@ -7,7 +7,7 @@ import islpy as isl
 from codegen.scop.model import Statement
 
 
-def unsafe_sweep(s: Statement, together: isl.Map) -> str:
+def unsafe_matvec(s: Statement, together: isl.Map) -> str:
     """Why a matrix-vector product must not keep its sums in registers; empty when it may.
 
     The vector may be copied before the first step, and sums are stored after the last one: nothing but an element's own

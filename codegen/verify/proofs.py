@@ -19,7 +19,7 @@ from codegen.scop.times import in_order
 from codegen.scop.tree import BLOCKED, PACKED
 from codegen.verify.evidence import Evidence, Finding, between_runs, collect
 from codegen.verify.invariant_reads import unlike_value
-from codegen.verify.matvec import unsafe_sweep
+from codegen.verify.matvec import unsafe_matvec
 from codegen.verify.products import unsafe_product
 from codegen.verify.races import parallel_race
 from codegen.verify.scalar_replacement import stale_value
@@ -107,7 +107,7 @@ def stale_operand(e: Evidence) -> Sequence[Finding]:
         if first.loop.kind == PACKED:
             problem = unsafe_product(s, r.point.product.what, nest, together)
         if first.loop.kind == BLOCKED or (not problem and in_registers(r.point.product.how)):
-            problem = unsafe_sweep(s, together)
+            problem = unsafe_matvec(s, together)
         if problem:
             out.append(Finding("operand", problem))
     return out

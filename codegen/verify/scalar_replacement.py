@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from codegen.ast.ctree import For, Instance, ReplacedElements
-from codegen.recognize.access.exists import certain
+from codegen.recognize.access.dereferenceable import certain
 from codegen.scop.model import Scop
 from codegen.scop.tree import SEQUENTIAL
 from codegen.verify.evidence import Evidence, Finding

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from codegen.region_model import model_region
 from codegen.source.write import read_source
+from codegen.source_file import open_source
 from tests.compilers import with_openmp
 
 SRC = Path(__file__).parent / "src"

@@ -11,11 +11,11 @@ from codegen.ast.generate import generate as generate_ast
 from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.gpu.plan.order import device_order
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.region_model import model_region
 from codegen.scop.tree import GRID, loops
+from codegen.source_file import open_source
 from codegen.transform.mark import set_loop
 from codegen.transform.program import Program
 from codegen.verify.proofs import CHECKS, prove

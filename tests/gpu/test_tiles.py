@@ -13,7 +13,7 @@ from codegen.diagnostics import InputError
 from codegen.gpu.tiles import find, model, prove
 from codegen.gpu.tiles.model import DEEP, UNITS, WIDE, Operand, Staging, Tile
 from codegen.gpu.tiles.order import BARRIER, COMMIT, COPY, LOAD, STEP, WAIT, Event, Order, pipelined
-from codegen.gpu.tiles.times import wrong_order
+from codegen.gpu.tiles.synchronization import wrong_order
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.gpu.programs import build, needs_cxx, run_program

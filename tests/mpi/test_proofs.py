@@ -15,9 +15,9 @@ from codegen.mpi.messages import START, Exchange, exchanges
 from codegen.mpi.phases import Cut, cut
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
 from codegen.mpi.trees import Transfer, skeleton, transfers
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.transform.program import Program
 
 HEAT = """void heat(int steps, int n, double u[n][n], double v[n][n])

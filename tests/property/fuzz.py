@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from codegen.opened import load_all
+from codegen.source_file import load_all
 from tests.property.generate import LONG, SHORT, Effort, Failure
 from tests.property.harness import Report, compilers, program_of, run_batch, smallest
 from tests.property.model import Features

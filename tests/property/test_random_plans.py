@@ -10,12 +10,12 @@ import pytest
 
 from codegen.diagnostics import InputError
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.text import show
 from codegen.plan_reader.parse import DIRECTIVES, parse, planned_regions
 from codegen.region import _by_user_plan
 from codegen.region_model import Modelled, model_region
+from codegen.source_file import open_source
 from codegen.strategy.planner import source_plan
 from tests.property.plans import Names, names_of, random_plan
 

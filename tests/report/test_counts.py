@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import LoopRef, Parallel, Skew, Tile
 from codegen.region_model import model_region
@@ -13,6 +12,7 @@ from codegen.report.html.slices import cuts
 from codegen.report.sample import Sample, sample, tile_sizes
 from codegen.report.traffic import operations, work_of
 from codegen.scop.model import Statement
+from codegen.source_file import open_source
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 

@@ -13,7 +13,7 @@ from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.model import Directive
-from codegen.report import plain
+from codegen.report import directive_sentences as plain
 from codegen.report.html.page import describe_html
 from tests.report.pages import KERNELS, REFUSED, Reader, made_once, read, report
 

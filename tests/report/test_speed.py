@@ -10,12 +10,12 @@ import pytest
 from codegen.cli.main import main
 from codegen.machine import load
 from codegen.machine.toml import parse
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.report.counting import region_operations
 from codegen.report.html.roofline import peak, roofs
 from codegen.report.speed import Speed
+from codegen.source_file import open_source
 from tests.report.pages import read
 
 SCALE = """void f(int n, double a[n], double b[n])

@@ -8,10 +8,10 @@ from unittest import mock
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import model_region
 from codegen.scop.model import Scop
+from codegen.source_file import open_source
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.launches.arguments import LaunchTask, wrong_launch

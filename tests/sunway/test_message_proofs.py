@@ -7,9 +7,9 @@ from unittest import mock
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import wrong_messages

@@ -7,11 +7,11 @@ from unittest import mock
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
+from codegen.source_file import open_source
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import EntryTask, proven_steps, wrong_entry

@@ -15,7 +15,7 @@ from codegen.tune.contraction import show as show_problem
 from codegen.tune.plans.bases import Base
 from codegen.tune.plans.contractions import planned, sole_product, trees_of
 from codegen.tune.plans.space import space_of
-from codegen.tune.subject import Subject, open_file
+from codegen.tune.region import Subject, open_file
 from codegen.tune.tree import parse as parse_tree
 from tests.corpus import some
 from tests.tune.sources import PRODUCT

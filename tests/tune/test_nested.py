@@ -20,7 +20,7 @@ from codegen.tune.actions import ACTION_SETS, allowed
 from codegen.tune.contraction import parse as parse_problem
 from codegen.tune.plans.bases import Base
 from codegen.tune.plans.contractions import nest_for, trees_of
-from codegen.tune.subject import open_file
+from codegen.tune.region import open_file
 from codegen.tune.tree import Tree, parse, start
 
 PROBLEM = parse_problem("f32 C[i,j] += A[i,k] * B[k,j] : i=20 k=18 j=22 A(18,1,0) B(0,24,1) C(24,0,1)")

@@ -12,7 +12,7 @@ from codegen.report.tuning.page import describe_tuning, page
 from codegen.transform.apply import apply_plan
 from codegen.tune.plans.settings import SearchRun, Settings, TunedFile, TunedRegion
 from codegen.tune.plans.study import TriedPlan
-from codegen.tune.subject import open_file
+from codegen.tune.region import open_file
 from codegen.tune.timing import Timing, timing
 from tests.report.pages import read
 from tests.tune.sources import ADD, PRODUCT

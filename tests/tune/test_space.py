@@ -10,7 +10,7 @@ from codegen.diagnostics import TilewrightError
 from codegen.options import CppOptions, GenOptions
 from codegen.tune.plans.prior import Surrogate
 from codegen.tune.plans.space import Point, Space, space_of
-from codegen.tune.subject import Subject, open_file
+from codegen.tune.region import Subject, open_file
 from tests.tune.sources import ADD, AXPY, GLOBAL, HEAT, PRODUCT
 
 SOURCES = {"add": ADD, "axpy": AXPY, "product": PRODUCT, "heat": HEAT, "global": GLOBAL}

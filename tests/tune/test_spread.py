@@ -40,7 +40,7 @@ def test_errors_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_no_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("codegen.tune.spread.SECONDS", 1)
+    monkeypatch.setattr("codegen.tune.dask_workers.SECONDS", 1)
     Path("in.c").write_text(AXPY)
     assert main(["tune", "in.c", "--scheduler", "tcp://127.0.0.1:1"]) == 1
     assert "[no-scheduler]" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.record import record
 from codegen.source.language import CXX, C, Language
-from codegen.target.guards.computed import ComputedText
+from codegen.target.guards.computed_parameters import ComputedText
 
 
 @record

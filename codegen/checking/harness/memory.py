@@ -13,7 +13,7 @@ from codegen.frontend.syntax.declarators import Declarator, DeclaredType
 from codegen.frontend.syntax.symbols import RegionSite, Variable
 from codegen.record import record
 from codegen.scop.types import CType
-from codegen.target.guards.computed import ComputedText
+from codegen.target.guards.computed_parameters import ComputedText
 
 
 @record

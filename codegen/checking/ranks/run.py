@@ -13,8 +13,8 @@ from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.shared_object import open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
+from codegen.checking.test_sizes.survey import Survey, TestVector
 from codegen.checking.trials import TOLERANCE, Pair
-from codegen.checking.vectors.survey import Survey, TestVector
 from codegen.limits import PROGRAM, finished, limited
 from codegen.record import record
 from codegen.source.encoding import decode

@@ -14,17 +14,17 @@ import islpy as isl
 from pycparser import c_ast, c_generator
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.context.ahead import Reading
 from codegen.frontend.context.frame import Assumption, Binding, Frame
+from codegen.frontend.context.member_parameters import Reading
 from codegen.frontend.expressions.division import by_number, by_value, flipped
 from codegen.frontend.syntax.declarators import TypeTable, int_constant, parameters
 from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
-from codegen.scop.certain import may_be_skipped
 from codegen.scop.types import INT, LONG, CType, common, promote
+from codegen.scop.unconditional import may_be_skipped
 
 if TYPE_CHECKING:
-    from codegen.frontend.memory.computed import Found, Invariants
+    from codegen.frontend.memory.computed_parameters import Found, Invariants
 
 
 class MissingParameter(Exception):

@@ -35,7 +35,7 @@ from codegen.frontend.expressions.polynomials import (
     text,
     times,
 )
-from codegen.frontend.memory.computed import Found
+from codegen.frontend.memory.computed_parameters import Found
 from codegen.record import record
 from codegen.scop.types import LONG
 

@@ -15,9 +15,9 @@ from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.prescan import Prescan, prescan
-from codegen.frontend.rewrite.before import Entries
-from codegen.frontend.rewrite.sums import Sum, closed_form
-from codegen.frontend.rewrite.walking import Steady, Walk, advance, trips
+from codegen.frontend.rewrite.closed_forms import Sum, closed_form
+from codegen.frontend.rewrite.initial_values import Entries
+from codegen.frontend.rewrite.pointer_steps import Steady, Walk, advance, trips
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.live import addressed
 from codegen.frontend.syntax.origins import origins_of

@@ -13,8 +13,8 @@ from codegen.frontend.context.frame import Frame
 from codegen.frontend.context.raw import RawAccess
 from codegen.frontend.expressions.affine import NotAffine, c_text
 from codegen.frontend.expressions.paths import exact, implied
-from codegen.frontend.memory.followed import pointer_type
 from codegen.frontend.memory.places import Places
+from codegen.frontend.memory.pointer_elements import pointer_type
 from codegen.frontend.syntax.declarators import int_constant, type_text
 from codegen.frontend.syntax.purity import NANS, is_pure
 from codegen.frontend.syntax.symbols import location

@@ -16,12 +16,12 @@ from codegen.frontend.expressions.affine import NotAffine, c_text
 from codegen.frontend.expressions.paths import affine_part
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain, is_formula
-from codegen.frontend.rewrite.counted import assigned_in
+from codegen.frontend.rewrite.canonical_loops import assigned_in
 from codegen.frontend.rewrite.jumps import choices, empty, leading_breaks, once, plain_body
 from codegen.frontend.rewrite.plain_statements import ends_program
+from codegen.frontend.statements.assignments import StatementBuilder, without_predicate
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.choice import Put, as_put, read_choice
-from codegen.frontend.statements.leaves import StatementBuilder, without_predicate
+from codegen.frontend.statements.if_conversion import Put, as_put, read_choice
 from codegen.frontend.statements.loops import Header, loop_space, read_header
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.live import addressed, live_before_branches, mentions

@@ -17,7 +17,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.choice import Put, as_put
+from codegen.frontend.statements.if_conversion import Put, as_put
 from codegen.frontend.statements.loops import Header, read_header
 from codegen.frontend.syntax.symbols import RegionSite, location
 from codegen.record import mutable

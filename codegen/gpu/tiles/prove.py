@@ -33,7 +33,7 @@ from codegen.gpu.tiles.model import (
     room,
 )
 from codegen.gpu.tiles.order import Order
-from codegen.gpu.tiles.times import wrong_order
+from codegen.gpu.tiles.synchronization import wrong_order
 from codegen.verify.readback import Point
 
 SHARED_ALIGNMENT = 16

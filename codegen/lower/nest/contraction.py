@@ -23,7 +23,7 @@ class BadContraction(ValueError):
 @record
 class Contraction:
     """`sizes` are the variables with their extents, in the order of the text; `a`, `b` and `c` are subscripts.
-    `pitches`, where given, are for each array how far it is read when a variable grows by one, in the order of
+    `strides`, where given, are for each array how far it is read when a variable grows by one, in the order of
     `sizes`."""
 
     sizes: tuple[tuple[str, int], ...]
@@ -31,7 +31,7 @@ class Contraction:
     b: tuple[str, ...]
     c: tuple[str, ...]
     elem: str = "f32"
-    pitches: tuple[tuple[int, ...], ...] = ()
+    strides: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         _check(self)
@@ -72,11 +72,11 @@ def terms(subscript: str) -> tuple[tuple[str, int], ...]:
 
 
 def extents(problem: Contraction, tensor: str) -> tuple[int, ...]:
-    """The extent of each dimension of an array; one dimension where its pitches are given."""
+    """The extent of each dimension of an array; one dimension where its strides are given."""
     sizes = dict(problem.sizes)
-    if problem.pitches:
-        given = problem.pitches[TENSORS.index(tensor)]
-        return (1 + sum(pitch * (size - 1) for pitch, size in zip(given, sizes.values(), strict=True)),)
+    if problem.strides:
+        given = problem.strides[TENSORS.index(tensor)]
+        return (1 + sum(stride * (size - 1) for stride, size in zip(given, sizes.values(), strict=True)),)
     return tuple(1 + sum(f * (sizes[v] - 1) for v, f in terms(s)) for s in problem.subscripts(tensor))
 
 
@@ -87,8 +87,8 @@ def elements(problem: Contraction, tensor: str) -> int:
 @lru_cache(maxsize=4096)
 def strides(problem: Contraction, tensor: str) -> dict[str, int]:
     """How many elements further an array is read when a variable grows by one; 0 for what it does not have."""
-    if problem.pitches:
-        return dict(zip(problem.names, problem.pitches[TENSORS.index(tensor)], strict=True))
+    if problem.strides:
+        return dict(zip(problem.names, problem.strides[TENSORS.index(tensor)], strict=True))
     found = dict.fromkeys(problem.names, 0)
     step = 1
     for subscript, extent in zip(reversed(problem.subscripts(tensor)), reversed(extents(problem, tensor)), strict=True):
@@ -102,14 +102,14 @@ def show(problem: Contraction) -> str:
     """One line, read back by `parse`."""
     a, b, c = (f"{t}[{','.join(problem.subscripts(t))}]" for t in TENSORS)
     sizes = [f"{n}={size}" for n, size in problem.sizes]
-    apart = [f"{t}({','.join(map(str, p))})" for t, p in zip(TENSORS, problem.pitches, strict=False)]
+    apart = [f"{t}({','.join(map(str, p))})" for t, p in zip(TENSORS, problem.strides, strict=False)]
     return f"{problem.elem} {c} += {a} * {b} : {' '.join([*sizes, *apart])}"
 
 
 def parse(text: str) -> Contraction:
-    """The contraction of a line such as `f32 C[i,j] += A[i,k] * B[k,j] : i=64 k=96 j=128`; pitches may follow, as in
+    """The contraction of a line such as `f32 C[i,j] += A[i,k] * B[k,j] : i=64 k=96 j=128`; strides may follow, as in
     `A(200,1,0) B(0,128,1) C(128,0,1)`."""
-    text, pitches = _pitches(text)
+    text, strides = _strides(text)
     match = re.fullmatch(
         r"\s*(?:(f32|f64)\s+)?C\[([^]]*)\]\s*\+=\s*A\[([^]]*)\]\s*\*\s*B\[([^]]*)\]\s*:\s*(.*?)\s*", text
     )
@@ -119,10 +119,10 @@ def parse(text: str) -> Contraction:
     sizes = re.fullmatch(rf"(?:{_NAME}=\d+\s*)+", match[5]) and re.findall(rf"({_NAME})=(\d+)", match[5])
     if not sizes:
         raise BadContraction(f"expected sizes such as 'i=64 k=96', found '{match[5]}'")
-    return Contraction(tuple((n, int(size)) for n, size in sizes), a, b, c, match[1] or "f32", pitches)
+    return Contraction(tuple((n, int(size)) for n, size in sizes), a, b, c, match[1] or "f32", strides)
 
 
-def _pitches(text: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
+def _strides(text: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
     match = re.fullmatch(r"(.*?)\s*A\(([\d,]*)\)\s*B\(([\d,]*)\)\s*C\(([\d,]*)\)\s*", text)
     if not match:
         return text, ()
@@ -141,14 +141,14 @@ def _check(p: Contraction) -> None:
         raise BadContraction("the subscripts of C must be different variables")
     if read != set(p.names):
         raise BadContraction("each variable must be in a subscript of A or B, and each must have a size")
-    if p.pitches and [len(x) for x in p.pitches] != [len(p.sizes)] * len(TENSORS):
-        raise BadContraction("each array must have a pitch for each variable")
-    if p.pitches and any((v in {n for n, _ in terms_of(s)}) != (x > 0) for s, x, v in _pairs(p)):
-        raise BadContraction("exactly the variables in the subscripts of an array must have a pitch")
+    if p.strides and [len(x) for x in p.strides] != [len(p.sizes)] * len(TENSORS):
+        raise BadContraction("each array must have a stride for each variable")
+    if p.strides and any((v in {n for n, _ in terms_of(s)}) != (x > 0) for s, x, v in _pairs(p)):
+        raise BadContraction("exactly the variables in the subscripts of an array must have a stride")
 
 
 def _pairs(p: Contraction) -> list[tuple[tuple[str, ...], int, str]]:
-    return [(p.subscripts(t), x, v) for t, row in zip(TENSORS, p.pitches, strict=True)
+    return [(p.subscripts(t), x, v) for t, row in zip(TENSORS, p.strides, strict=True)
             for x, v in zip(row, p.names, strict=True)]  # fmt: skip
 
 

@@ -12,11 +12,11 @@ from codegen.lower.nest import contraction as problems
 from codegen.lower.nest.kernel import KEPT, NestKernel, OrderedContraction, check, kernel_of
 from codegen.lower.nest.loops import Loop, check_nest, show_nest
 from codegen.lower.nest.schedule import schedule
-from codegen.recognize.access.pitches import box, pitches
+from codegen.recognize.access.constant_strides import box, constant_strides
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Access, Scop, Statement
-from codegen.scop.product import Blocking, Contraction, Exact, Nested, Product, Sweep
+from codegen.scop.product import Blocking, Contraction, Exact, MatrixVector, Nested, Product
 
 STEP = "add(acc, mul(a, b))"
 SIDES = ("left", "right", "target")
@@ -66,7 +66,7 @@ def lying_apart(scop: Scop, s: Statement, what: Contraction) -> problems.Contrac
     """The contraction of a product whose sizes, and distances of elements, are all numbers; else None."""
     sizes = box(s.domain.intersect_params(scop.context), what.outer, what.inner)
     numbers = _places(scop, s, what)
-    apart = [pitches(scop, s, k) for k in numbers]
+    apart = [constant_strides(scop, s, k) for k in numbers]
     if sizes is None or not apart or any(x is None for x in apart):
         return None
     names = [s.iterators[k] for k in what.inner]
@@ -98,7 +98,7 @@ def _apart(scop: Scop, s: Statement, what: Contraction, x: Exact) -> problems.Co
     if not _places(scop, s, what):
         raise ValueError(f"{s.name} is no plain sum of products of elements")
     rows, columns, depth = ([s.iterators[k] for k in part] for part in (what.rows, what.columns, what.depth))
-    a, b, c = (tuple(n for n, step in part if step) for part in x.pitches)
+    a, b, c = (tuple(n for n, step in part if step) for part in x.strides)
     for have, may, side in zip((a, b, c), (rows + depth, depth + columns, rows + columns), SIDES, strict=True):
         if not set(have) <= set(may):
             raise ValueError(f"{side} does not move with {', '.join(sorted(set(have) - set(may)))}")
@@ -107,7 +107,7 @@ def _apart(scop: Scop, s: Statement, what: Contraction, x: Exact) -> problems.Co
     sums = [depth.index(name) for name, *_ in x.loops if name in depth]
     if sums != sorted(sums):
         raise ValueError("its sums would be added in another order")
-    apart = tuple(tuple(dict(part).get(n, 0) for n in x.sizes) for part in x.pitches)
+    apart = tuple(tuple(dict(part).get(n, 0) for n in x.sizes) for part in x.strides)
     return problems.Contraction(tuple(x.sizes.items()), a, b, c, what.step.elem, apart)
 
 
@@ -119,8 +119,8 @@ def _check_numbers(scop: Scop, s: Statement, what: Contraction, x: Exact) -> Non
     if {s.iterators[k]: n for k, n in zip(what.inner, sizes, strict=True)} != x.sizes:
         have_them = ", ".join(f"{s.iterators[k]}:{n}" for k, n in zip(what.inner, sizes, strict=True))
         raise ValueError(f"the loops are {have_them}, not what it covers")
-    for number, part, side in zip(_places(scop, s, what), x.pitches, SIDES, strict=True):
-        known = pitches(scop, s, number)
+    for number, part, side in zip(_places(scop, s, what), x.strides, SIDES, strict=True):
+        known = constant_strides(scop, s, number)
         if known is not None and any(known[k] != dict(part).get(s.iterators[k], 0) for k in what.inner):
             raise ValueError(f"the elements of {side} of {s.name} lie otherwise")
 
@@ -143,12 +143,12 @@ def _subscripts(s: Statement, access: Access, inner: set[str]) -> tuple[str, ...
 def nest_of(scop: Scop, s: Statement, what: Contraction, x: Exact) -> OrderedContraction:
     """The nest with its contraction. ValueError says what is wrong with it."""
     compute = tuple(Loop(*loop) for loop in x.loops)
-    problem = _apart(scop, s, what, x) if x.pitches else problem_of(scop, s, what, tuple(x.sizes.items()))
+    problem = _apart(scop, s, what, x) if x.strides else problem_of(scop, s, what, tuple(x.sizes.items()))
     if problem is None:
         names = ", ".join(s.iterators[d] for d in what.inner)
         raise ValueError(f"it takes a sum of products over {names}, in an array that is in one piece")
     check_nest(compute, problem)
-    if x.pitches:
+    if x.strides:
         _check_numbers(scop, s, what, x)
     return OrderedContraction(problem, compute)
 
@@ -165,7 +165,7 @@ def exact_kernel(scop: Scop, s: Statement, what: Contraction, how: Blocking | Ne
 def exact_kernels(scop: Scop, product: Product) -> tuple[NestKernel, ...]:
     """The kernels of all nests that a product has."""
     what, how = product.what, product.how
-    if isinstance(how, Sweep):
+    if isinstance(how, MatrixVector):
         return ()
     return tuple(exact_kernel(scop, scop.statement(what.stmt), what, how, x) for x in how.exact)
 
@@ -174,7 +174,7 @@ def unfit(scop: Scop, s: Statement, what: Contraction, how: Blocking | Nested, x
     """What is wrong with a nest for certain sizes; empty when nothing is."""
     try:
         nest = nest_of(scop, s, what, x)
-        there = zip("AB", operands(scop, s, what, bool(x.pitches)), strict=True)
+        there = zip("AB", operands(scop, s, what, bool(x.strides)), strict=True)
         made = sum(problems.elements(nest.problem, t) for t, k in there if k is None)
         check(schedule(nest, load_isa(how.isa, how.bits)), KEPT, made)
     except ValueError as error:

@@ -14,8 +14,8 @@ import islpy as isl
 from codegen.scop.dependences import Dependences
 from codegen.scop.expr import Call, DataLoop, Gather, walk
 from codegen.scop.isl_helpers import maps_of
+from codegen.scop.memo import remember
 from codegen.scop.model import Access, Scop, Statement
-from codegen.scop.remember import remember
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 Key = tuple[str, int]  # a statement and one of its iterators

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
-from codegen.recognize.access.exists import certain
+from codegen.recognize.access.dereferenceable import certain
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.privatize.gain import gains
 from codegen.recognize.privatize.privates import common_loops, fresh, make_inside, same_iterator, small, users_of

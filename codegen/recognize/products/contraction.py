@@ -14,7 +14,7 @@ from functools import partial
 import islpy as isl
 
 from codegen.recognize.access.boxes import cuts, hull
-from codegen.recognize.access.exists import exists, owned
+from codegen.recognize.access.dereferenceable import exists, owned
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.lane_steps import NoStep, Questions, lower
 from codegen.recognize.products.narrow import narrow_of

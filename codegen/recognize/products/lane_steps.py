@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 
 from codegen.recognize.access.ctypes import element_name, type_of
-from codegen.recognize.access.exists import always
+from codegen.recognize.access.dereferenceable import always
 from codegen.record import mutable, record
 from codegen.scop.expr import (
     Affine,

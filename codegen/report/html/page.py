@@ -9,7 +9,6 @@ from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Generated, generate
 from codegen.report.html.details import details
@@ -19,6 +18,7 @@ from codegen.report.html.thin import LIMIT, without_pictures, without_steps, wit
 from codegen.report.speed import Speed
 from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import Region
+from codegen.source_file import open_source
 from codegen.target.text.templates import environment
 from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited

@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from codegen.diagnostics import InputError
 from codegen.plan.model import Plan
 from codegen.plan.text import show_directive
+from codegen.report.directive_sentences import sentence
 from codegen.report.html.model import StepView, TreeRow
 from codegen.report.html.panes import hue_of
-from codegen.report.plain import sentence
 from codegen.scop.tree import INTERLEAVED, JAMMED, ON_THREADS, VECTOR, Band, Hold, Leaf, Loop, Node, kids
 from codegen.transform.apply import apply
 from codegen.transform.program import Program

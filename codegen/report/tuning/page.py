@@ -8,7 +8,6 @@ from statistics import geometric_mean, mean, median
 
 from codegen import __version__
 from codegen.limits import LimitPassed, analysis
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan_reader.parse import parse
 from codegen.region_model import model_region
@@ -27,6 +26,7 @@ from codegen.report.tuning.charts import (
 from codegen.report.tuning.model import Page, PlanLine, RegionView
 from codegen.report.tuning.nest import nest_picture
 from codegen.scop.tree import Node
+from codegen.source_file import open_source
 from codegen.target.text.templates import environment
 from codegen.transform.apply import apply_plan
 from codegen.tune.file import sentence

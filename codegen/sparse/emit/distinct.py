@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codegen.sparse.algebra.expr import var
 from codegen.sparse.ir.counting import Distinct
-from codegen.sparse.ir.passes.ahead import pointers
+from codegen.sparse.ir.passes.overrun_fill import pointers
 
 if TYPE_CHECKING:
     from codegen.sparse.emit.shares import SharePrinter

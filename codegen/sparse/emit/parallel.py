@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from codegen.sparse.algebra.expr import num, product, var
 from codegen.sparse.algebra.terms import names
-from codegen.sparse.emit.ahead import fill_ahead
 from codegen.sparse.emit.distinct import distinct_on_threads
+from codegen.sparse.emit.overrun_fill import fill_ahead
 from codegen.sparse.emit.packets import declare, receive, sample
 from codegen.sparse.emit.shares import FOR, SHARE, SharePrinter
 from codegen.sparse.ir.counting import Count, Distinct, Scatter

@@ -7,7 +7,7 @@ from codegen.sparse.algebra.expr import Exp, num, var
 from codegen.sparse.algebra.terms import names, subst
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.ir.nest import For, Let, Nest
-from codegen.sparse.ir.passes.ahead import pointers
+from codegen.sparse.ir.passes.overrun_fill import pointers
 
 REGION = "#pragma omp parallel num_threads(threads)"
 FOR = "#pragma omp parallel for num_threads(threads)"

@@ -63,7 +63,7 @@ class Define:
 
 
 @record
-class Sweep:
+class MonotonicRepair:
     """Repair a monotonic function: array(x + 1) at least (or at most) array(x), x ascending."""
 
     array: str
@@ -108,8 +108,8 @@ class Branch:
     note: str
 
 
-Step = Union[Branch, Loop, Alloc, Free, Define, Count, Distinct, Prefix, Scatter, Sweep, Max, Number, Gather, Copy,
-             SortList, NewList, Radix, SortSegments, Require, Shrink]
+Step = Union[Branch, Loop, Alloc, Free, Define, Count, Distinct, Prefix, Scatter, MonotonicRepair, Max, Number, Gather,
+             Copy, SortList, NewList, Radix, SortSegments, Require, Shrink]
 
 
 @record

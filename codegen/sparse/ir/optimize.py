@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.ir.model import Computation
-from codegen.sparse.ir.passes.ahead import ahead
 from codegen.sparse.ir.passes.copies import copies
 from codegen.sparse.ir.passes.flatten import flatten
 from codegen.sparse.ir.passes.forward import forward
 from codegen.sparse.ir.passes.fuse import fuse
+from codegen.sparse.ir.passes.overrun_fill import ahead
 from codegen.sparse.ir.passes.prune import prune
 
 

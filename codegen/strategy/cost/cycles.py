@@ -8,12 +8,12 @@ fetched. Parameters count as `SIZE`; loops whose length is known count as long a
 from __future__ import annotations
 
 from codegen.machine import Machine
-from codegen.recognize.access.exists import always
+from codegen.recognize.access.dereferenceable import always
 from codegen.record import record
 from codegen.scop.distance import is_zero
 from codegen.scop.expr import Binary, Call, DataLoop, Gather, Ref, Ternary, walk
+from codegen.scop.memo import remember
 from codegen.scop.model import Array, Statement
-from codegen.scop.remember import remember
 from codegen.scop.tree import ON_THREADS, Band, Place, has_band, loops
 from codegen.strategy.cost.groups import GroupInRegion, StatementGroup, groups, in_region
 from codegen.strategy.cost.tile_sizes import WRITTEN_OUT

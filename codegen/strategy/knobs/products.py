@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codegen.isa.load import load
 from codegen.plan.model import CopyReads, Directive, Multiply, Plan, StripMine
-from codegen.scop.product import Blocking, Sweep
+from codegen.scop.product import Blocking, MatrixVector
 from codegen.strategy.knobs.knob import HUGE, Knob, Number, Slots, around
 from codegen.transform.program import Program
 
@@ -48,13 +48,13 @@ def product_sizes(plan: Plan, p: Program) -> Iterator[Knob]:
     for k, d in enumerate(plan.directives):
         if not isinstance(d, Multiply):
             continue
-        if isinstance(d.how, Sweep):
-            yield from _sweep(k, d, d.how)
+        if isinstance(d.how, MatrixVector):
+            yield from _matvec(k, d, d.how)
         elif isinstance(d.how, Blocking):  # the order of a nest has actions of its own
             yield from _blocking(k, d, d.how)
 
 
-def _sweep(k: int, d: Multiply, h: Sweep) -> Iterator[Knob]:
+def _matvec(k: int, d: Multiply, h: MatrixVector) -> Iterator[Knob]:
     yield _field(k, d, "streams", (1, 2, 3, 4, 6, 8))
     yield _field(k, d, "vectors", (1, 2, 4, 8))
     yield _field(k, d, "block", around(h.block, 64, 1 << 22, 64))

@@ -11,8 +11,8 @@ import islpy as isl
 from codegen.record import record
 from codegen.scop.dependences import Dependences, domain, known_through, one_object, order_map, param_space, times_of
 from codegen.scop.isl_helpers import maps_of, schedule_kind
+from codegen.scop.memo import remember
 from codegen.scop.model import Scop
-from codegen.scop.remember import remember
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, walk, with_kids
 from codegen.strategy.orders.clusters import Clusters, clusters
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.recognize.access.strides import move
+from codegen.scop.memo import remember
 from codegen.scop.model import Scop
-from codegen.scop.remember import remember
 from codegen.scop.tree import (
     Band,
     Leaf,

@@ -1,1 +1,1 @@
-"""Products: which statements become blocked matrix products, panels and sweeps, and in which blocks."""
+"""Products: which statements become blocked matrix products, panels or matrix-vector products, and in which blocks."""

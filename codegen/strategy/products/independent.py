@@ -16,7 +16,7 @@ from codegen.scop.product import Contraction
 from codegen.scop.tree import Loop
 from codegen.strategy.orders.distribution import universe
 from codegen.transform.program import Program
-from codegen.verify.matvec import unsafe_sweep
+from codegen.verify.matvec import unsafe_matvec
 from codegen.verify.products import unsafe_product
 
 
@@ -41,7 +41,7 @@ def independent(p: Program, s: Statement, what: Contraction, around: Sequence[Lo
     if folds is not None:
         ties = ties.union(folds.intersect(together))
     free = [lp for d, lp in zip(what.inner, inner, strict=True) if d in what.rows]
-    return all(is_zero(ties, lp.exprs) for lp in free) and not unsafe_sweep(s, isl.Map.from_union_map(together))
+    return all(is_zero(ties, lp.exprs) for lp in free) and not unsafe_matvec(s, isl.Map.from_union_map(together))
 
 
 def _runs_forward(p: Program, s: Statement, ties: isl.UnionMap, loops: Sequence[Loop]) -> bool:

@@ -17,7 +17,7 @@ from codegen.recognize.products.matrix_vector import fold, in_any_order, layout
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.model import Statement
-from codegen.scop.product import Contraction, Sweep
+from codegen.scop.product import Contraction, MatrixVector
 from codegen.scop.tree import enclosing
 from codegen.strategy.cost.cycles import PEELED
 from codegen.transform.program import Program
@@ -100,7 +100,9 @@ def form_of(p: Program, s: Statement, what: Contraction, machine: Machine) -> st
     return "fold" if form == "across" and joins(p, s, what, machine) else form
 
 
-def sweep(p: Program, s: Statement, what: Contraction, machine: Machine, lines: int = 0) -> tuple[Sweep, str]:
+def matvec_form(
+    p: Program, s: Statement, what: Contraction, machine: Machine, lines: int = 0
+) -> tuple[MatrixVector, str]:
     """The sizes for the machine, and in words. In strips of so many `lines` all of them are taken in whole groups."""
     form = form_of(p, s, what, machine)
     cpu = lanes_of(machine, what)
@@ -109,7 +111,7 @@ def sweep(p: Program, s: Statement, what: Contraction, machine: Machine, lines: 
         streams = next(n for n in range(streams, 0, -1) if lines % n == 0)
     best = shared_loop(form, cpu, machine)
     crowd = streams > max(cpu.l1.ways, cpu.lanes if form == "across" else 1)
-    how = Sweep(
+    how = MatrixVector(
         form,
         host(machine).isa,
         host(machine).vector_bits,

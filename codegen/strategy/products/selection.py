@@ -33,7 +33,7 @@ from codegen.strategy.orders.distribution import Arrange, ProductNest, distribut
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged
 from codegen.strategy.products.independent import independent
-from codegen.strategy.products.matrix_vector import reason_against, sweep
+from codegen.strategy.products.matrix_vector import matvec_form, reason_against
 from codegen.strategy.products.strips import Strip, in_strip, in_strips
 from codegen.strategy.remarks import formula
 from codegen.transform.program import Program, make_program
@@ -229,7 +229,7 @@ def _forward(s: Statement, lp: Loop, d: int) -> Loop:
 def _how(p: Program, what: Contraction, machine: Machine) -> tuple[How, str]:
     """How a product is carried out, and that in words."""
     if not what.columns:
-        return sweep(p, p.scop.statement(what.stmt), what, machine)
+        return matvec_form(p, p.scop.statement(what.stmt), what, machine)
     how = blocking(what, machine)
     vec = load_isa(how.isa, how.bits).vec(what.step.elem)
     now, then = (demand(vec, x).operations for x in (what.step.lane, chained(what.step.lane)))

@@ -25,7 +25,7 @@ from codegen.scop.product import Contraction
 from codegen.scop.tree import Band, Loop, Node, enclosing, parts_of, seq, statements
 from codegen.strategy.cost.cycles import CALL, operations
 from codegen.strategy.orders.distribution import below, only, strongly_connected
-from codegen.strategy.products.matrix_vector import form_of, lanes_of, reason_against, sizes, strip_near, sweep
+from codegen.strategy.products.matrix_vector import form_of, lanes_of, matvec_form, reason_against, sizes, strip_near
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -129,7 +129,7 @@ def _with(p: Program, part: Node, tree: Node) -> Program:
 
 def in_strip(p: Program, made: Strip, what: Contraction, machine: Machine) -> tuple[Multiply, str]:
     """How a product is carried out in strips, and that in words."""
-    how, words = sweep(p, p.scop.statement(what.stmt), what, machine, made.lines)
+    how, words = matvec_form(p, p.scop.statement(what.stmt), what, machine, made.lines)
     if _comes_first(p, made, what):
         how = replace(how, near=strip_near(lanes_of(machine, what), made.lines))
     names = [lp.name for lp in enclosing(p.tree, what.stmt)]

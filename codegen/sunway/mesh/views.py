@@ -147,7 +147,7 @@ def _sizes(x: Tiles) -> tuple[KernelView, ...]:
 
 
 def _arrived(x: Tiles) -> tuple[KernelView, ...]:
-    """The tile is here: wait for it, and bring its rows to one pitch."""
+    """The tile is here: wait for it, and bring its rows to one stride."""
     if not x.m.target.get:
         return ()
     c, o = x.m.target.name, x.own

@@ -15,8 +15,8 @@ from codegen.strategy.choice import Decision
 from codegen.strategy.loops.wavefronts import diagonals
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import active
-from codegen.sunway.plan.handed_on import SharedKernel, handed_on
 from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.plan.producer_consumer import SharedKernel, handed_on
 from codegen.sunway.plan.threads import Grid
 from codegen.transform.apply import apply
 from codegen.transform.program import Program

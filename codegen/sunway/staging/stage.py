@@ -14,7 +14,7 @@ from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.staging.asked import Staging
+from codegen.sunway.staging.directives import Staging
 from codegen.sunway.staging.footprint import BoxUse, box_of, level_domain, unfed, uses_below
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, size, unfit, union, untouched

@@ -21,14 +21,14 @@ class Geometry:
     """How an array lies in main memory: its base, and for each dimension the elements between neighbours."""
 
     base: str
-    pitches: tuple[str, ...]  # "1" for the last
+    strides: tuple[str, ...]  # "1" for the last
     flat: bool
     extents: tuple[str, ...] = ()
 
     def address(self, index: Sequence[str]) -> str:
         if not self.flat:
             return f"&{self.base}{''.join(f'[{i}]' for i in index)}"
-        terms = [i if p == "1" else f"{_factor(i)} * {p}" for i, p in zip(index, self.pitches, strict=True)]
+        terms = [i if p == "1" else f"{_factor(i)} * {p}" for i, p in zip(index, self.strides, strict=True)]
         return f"&{self.base}[{' + '.join(t for t in terms if t not in ('0',)) or '0'}]"
 
 
@@ -42,8 +42,8 @@ def geometry(array: Array, path: tuple[AccessStep, ...]) -> Geometry:
     if len(path) == 1 and path[0].kind == "flat":
         return Geometry(array.base, tuple(path[0].strides), True)
     inner = [_factor(e) for e in array.extents]
-    pitches = tuple(" * ".join(inner[k + 1 :]) or "1" for k in range(array.rank))
-    return Geometry(array.base, pitches, False, array.extents)
+    strides = tuple(" * ".join(inner[k + 1 :]) or "1" for k in range(array.rank))
+    return Geometry(array.base, strides, False, array.extents)
 
 
 @record
@@ -92,7 +92,7 @@ class Transfer:
         if self.row < 0:
             args = (block, reply, "0", "0")
         else:
-            gap = f"({self.where.pitches[self.row]} - {run}) * {size}"
+            gap = f"({self.where.strides[self.row]} - {run}) * {size}"
             args = (f"{_factor(self.lens[self.row])} * {block}", reply, gap, block)
         offset = ""
         for k in self.loops:

@@ -159,9 +159,9 @@ class _Writer:
         return " || ".join(dict.fromkeys(tests))
 
     def _geometry(self, base: str) -> Geometry:
-        pitches = tuple(" * ".join(f"({e})" if not e.isidentifier() else e for e in self.extents[k + 1 :]) or "1"
+        strides = tuple(" * ".join(f"({e})" if not e.isidentifier() else e for e in self.extents[k + 1 :]) or "1"
                         for k in range(self.s.axes))
-        return Geometry(base, pitches, False)
+        return Geometry(base, strides, False)
 
     def _transfer(self, a: str, base: str) -> Transfer:
         most = (2,) * self.s.axes

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import islpy as isl
 
 from codegen.ast.generate import expression
-from codegen.frontend.context.ahead import involves
+from codegen.frontend.context.member_parameters import involves
 from codegen.scop.model import Scop
 from codegen.target.text.cexpr import IntPrinter
 

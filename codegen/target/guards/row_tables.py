@@ -13,8 +13,8 @@ import islpy as isl
 
 from codegen.ast.generate import expression
 from codegen.record import record
-from codegen.scop.certain import certain
 from codegen.scop.model import AccessStep, Array, Scop
+from codegen.scop.unconditional import certain
 from codegen.target.guards.pointers import table_of
 from codegen.target.guards.spans import Uses, bound_text, bounds, may_lead_nowhere, uses_of
 from codegen.target.text.cexpr import IntPrinter

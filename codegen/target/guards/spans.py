@@ -11,10 +11,10 @@ from codegen.ast.ctree import Fun
 from codegen.ast.generate import expression
 from codegen.frontend.expressions.affine import constant_of
 from codegen.recognize.access.reach import reach
-from codegen.scop.certain import followed, leads, may_be_skipped
 from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.model import Access, Array, Scop, Statement
-from codegen.target.guards.computed import condition_expr
+from codegen.scop.unconditional import followed, leads, may_be_skipped
+from codegen.target.guards.computed_parameters import condition_expr
 from codegen.target.guards.pointers import pointer_of, table_of
 from codegen.target.text.cexpr import IntPrinter
 

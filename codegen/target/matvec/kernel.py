@@ -25,8 +25,8 @@ ALONE_LINES = 8
 
 @record
 class MatvecKernel:
-    """`form` and the sizes are those of `scop.product.Sweep`; `alone` is the number of vectors where lines are read one
-    by one. `join` and `neutral` say how partial results of form "fold" are joined."""
+    """`form` and the sizes are those of `scop.product.MatrixVector`; `alone` is the number of vectors where lines are
+    read one by one. `join` and `neutral` say how partial results of form "fold" are joined."""
 
     form: str
     elem: str

@@ -11,7 +11,7 @@ from codegen.lower.nest.contraction import TENSORS, strides
 from codegen.lower.nest.exact import operands
 from codegen.lower.nest.kernel import NestKernel
 from codegen.lower.nest.loops import show_nest
-from codegen.recognize.access.pitches import pitches
+from codegen.recognize.access.constant_strides import constant_strides
 from codegen.recognize.products.contraction import unit_stride
 from codegen.scop.product import Exact
 from codegen.target.product.view import ExactCall, Made, WantedCall
@@ -27,11 +27,11 @@ def exact_call(p: ProductPrinter, x: Exact, kernel: NestKernel) -> ExactCall:
     problem, names = kernel.nest.problem, [p.s.iterators[d] for d in p.what.inner]
     counts = dict(problem.sizes)
     first = {lp.var: lp.lower for lp in p.loops}
-    numbers = (*operands(p.scop, p.s, p.what, bool(x.pitches)), p.s.target)
+    numbers = (*operands(p.scop, p.s, p.what, bool(x.strides)), p.s.target)
     bundles = (p.rows, p.depth, p.columns)
-    tests = [] if x.pitches else [f"{b.size} == {counts[n]}" for n, b in zip(names, bundles, strict=True)]
+    tests = [] if x.strides else [f"{b.size} == {counts[n]}" for n, b in zip(names, bundles, strict=True)]
     for tensor, number in zip(TENSORS, numbers, strict=True):
-        if number is None or (x.pitches and pitches(p.scop, p.s, number) is not None):
+        if number is None or (x.strides and constant_strides(p.scop, p.s, number) is not None):
             continue
         here = p._with(number, first)
         for n, d, lp in zip(names, p.what.inner, p.loops, strict=True):

@@ -28,7 +28,7 @@ from codegen.scop.expr import (
 from codegen.scop.model import Access, AccessStep, Scop, Statement
 from codegen.scop.types import INT
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.decided import decided, truth_value
+from codegen.target.text.constant_comparisons import decided, truth_value
 
 LEVEL = {
     "||": 3,

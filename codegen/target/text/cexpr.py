@@ -12,7 +12,7 @@ from dataclasses import field
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg
 from codegen.record import mutable
 from codegen.scop.model import Param
-from codegen.target.text.settled import settled
+from codegen.target.text.constant_conditions import settled
 
 _LEVEL = {"||": 1, "&&": 2, "==": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 _UNARY, _ATOM = 7, 8

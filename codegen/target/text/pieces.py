@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codegen.record import record
 
 if TYPE_CHECKING:
-    from codegen.target.matvec.sweep import MatvecView
+    from codegen.target.matvec.view import MatvecView
     from codegen.target.product.view import NestsView, ProductView
 
 

@@ -1,6 +1,6 @@
 """Tuning any region: candidates are plans around the tool's own, carried out, proven, compiled and run.
 
-    subject.py   a region opened for tuning: its model, and how to call it
+    region.py    a region opened for tuning: its model, and how to call it
     bases.py     whole plans to start from: the tool's own, and what it would have done under other settings
     repair.py    what else changes with that, such as names of loops
     space.py     points (a base, a choice for each knob of the techniques in it) and the plan of each

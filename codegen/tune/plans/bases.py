@@ -20,7 +20,7 @@ from codegen.strategy.choice import Decision
 from codegen.strategy.planner import default_plan, loop_plan, source_plan
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program
-from codegen.tune.subject import Subject
+from codegen.tune.region import Subject
 
 ONE_THREAD = "one thread"
 

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 from codegen.checking.harness.codes import Op
 from codegen.checking.harness.layout import Layout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
+from codegen.checking.test_sizes.survey import Survey, TestVector, lookers
 from codegen.checking.trials import Trial, compare
-from codegen.checking.vectors.survey import Survey, TestVector, lookers
 from codegen.record import record
 from codegen.tune.build import Failed, Shop, original_text
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.sizes import Sizes, choose
-from codegen.tune.subject import Subject
+from codegen.tune.region import Subject
 from codegen.tune.timing import Runs, Timing, timing
 from codegen.worker import Died
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.checking.vectors.ranges import fixed
-from codegen.checking.vectors.survey import extents
+from codegen.checking.test_sizes.ranges import fixed
+from codegen.checking.test_sizes.survey import extents
 from codegen.lower.nest.exact import lying_apart, nest_of, problem_of
 from codegen.plan.model import Multiply, Plan
 from codegen.record import record
-from codegen.scop.product import Blocking, Exact, Nested, Sweep
+from codegen.scop.product import Blocking, Exact, MatrixVector, Nested
 from codegen.scop.tree import Band, statements, walk
 from codegen.transform.product import backwards
 from codegen.tune.contraction import TENSORS, Contraction, strides
@@ -66,7 +66,7 @@ def planned(base: Base, sole: Sole, tree: Tree) -> Plan:
     elements that lie apart, sizes are constants, and there are no others."""
     mine, how = nest_for(tree), sole.how
     others = tuple(x for x in how.exact if x.sizes != mine.sizes)
-    new = Nested(how.isa, how.bits, (mine,)) if mine.pitches else replace(how, exact=(*others, mine))
+    new = Nested(how.isa, how.bits, (mine,)) if mine.strides else replace(how, exact=(*others, mine))
     directives = list(base.plan.directives)
     directives[sole.at] = replace(sole.directive, how=new)
     return replace(base.plan, directives=tuple(directives))
@@ -76,7 +76,7 @@ def nest_for(tree: Tree) -> Exact:
     """What a plan says of a tree."""
     problem = tree.problem
     apart = tuple(tuple((n, x) for n, x in strides(problem, t).items() if x) for t in TENSORS)
-    return Exact(tuple((x.var, x.size, x.tail, x.pack) for x in tree.compute), apart if problem.pitches else ())
+    return Exact(tuple((x.var, x.size, x.tail, x.pack) for x in tree.compute), apart if problem.strides else ())
 
 
 def trees_of(base: Base) -> tuple[Tree, ...]:
@@ -84,7 +84,7 @@ def trees_of(base: Base) -> tuple[Tree, ...]:
     found = []
     for stmt, band in _products(base).items():
         product = band.product
-        if product is not None and not isinstance(product.how, Sweep):
+        if product is not None and not isinstance(product.how, MatrixVector):
             s = base.program.scop.statement(stmt)
             nests = [nest_of(base.program.scop, s, product.what, x) for x in product.how.exact]
             found += [start(n.problem)._replace(compute=n.compute) for n in nests]

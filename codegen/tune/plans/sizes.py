@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.checking.harness.shared_object import Library
-from codegen.checking.vectors.survey import RunLimits, TestVector, vector_at
+from codegen.checking.test_sizes.survey import RunLimits, TestVector, vector_at
 from codegen.record import record
 from codegen.tune.build import Failed
-from codegen.tune.subject import Subject
+from codegen.tune.region import Subject
 
 LADDER = tuple(round(m * 10**e) for e in range(1, 7) for m in (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.4, 8))
 WORK = 200_000_000  # statement instances of one run by default; about a fifth of a second for the original

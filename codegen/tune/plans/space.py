@@ -11,7 +11,7 @@ from codegen.strategy.knobs.knob import Knob, Slots
 from codegen.strategy.planner import knob_makers
 from codegen.tune.plans.bases import Base, bases_of
 from codegen.tune.plans.repair import repaired
-from codegen.tune.subject import Subject
+from codegen.tune.region import Subject
 
 
 @record

@@ -25,7 +25,7 @@ from codegen.tune.plans.sizes import Sizes, spelled
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import BUILD_SECONDS, Over, Study, TriedPlan
 from codegen.tune.records import CONFIRMED, Entry, Records, Setting
-from codegen.tune.subject import Subject
+from codegen.tune.region import Subject
 from codegen.tune.timing import Timing, seconds_text
 from codegen.worker import Died
 

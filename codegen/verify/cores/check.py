@@ -15,7 +15,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.launches.entry import Callee, Entry, Stepped
-from codegen.verify.cores.launches.movers import MoverTask, kept_places, read_mover
+from codegen.verify.cores.launches.resident_transfers import MoverTask, kept_places, read_mover
 from codegen.verify.cores.messages import check_messages
 from codegen.verify.cores.order import check_order
 from codegen.verify.cores.records import Words

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name
 from codegen.verify.cores.expr import polynomial
-from codegen.verify.cores.heads import step_of, with_integer
+from codegen.verify.cores.loop_heads import step_of, with_integer
 from codegen.verify.cores.memory import Command, Outside, place
 from codegen.verify.cores.types import Plain, type_of
 from codegen.verify.cores.values import Scope

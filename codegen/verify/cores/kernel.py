@@ -10,8 +10,8 @@ from codegen.scop.tree import THREADED
 from codegen.verify.cores.commands import command_of
 from codegen.verify.cores.expr import same
 from codegen.verify.cores.frame import Frame
-from codegen.verify.cores.heads import check_end, step_of, with_integer
 from codegen.verify.cores.lanes import VECTOR
+from codegen.verify.cores.loop_heads import check_end, step_of, with_integer
 from codegen.verify.cores.memory import Command
 from codegen.verify.cores.records import NEXT, Fetch, Found, PrintedStatement, Stage
 from codegen.verify.cores.statements import Places, check_statement

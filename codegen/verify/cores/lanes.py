@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, expr_names
 from codegen.verify.cores.expr import same
-from codegen.verify.cores.heads import check_end, number, step_of, upper, with_integer
+from codegen.verify.cores.loop_heads import check_end, number, step_of, upper, with_integer
 from codegen.verify.cores.statements import Places, alike_lanes, elements, note_places, values_of
 from codegen.verify.cores.values import Element, Scope, Term, Value, printed, resolve, wanted
 from codegen.verify.text.read import Node, Unread

@@ -20,13 +20,13 @@ class Outside(NamedTuple):
     """An array in main memory: elements between neighbours along each dimension, and sizes of all but the first."""
 
     array: str
-    pitches: tuple[Poly, ...]
+    strides: tuple[Poly, ...]
     sizes: tuple[CExpr, ...]  # of dimensions from the second on; none where it is addressed by one number
     bytes: int
 
     @property
     def flat(self) -> bool:
-        return len(self.sizes) + 1 < len(self.pitches)
+        return len(self.sizes) + 1 < len(self.strides)
 
 
 class Command(NamedTuple):
@@ -85,31 +85,31 @@ def outside_of(scop: Scop, array: Array, sizes: Sequence[CExpr], names: Mapping[
     wanted = [integer(read_expression(t), names) for t in array.extents[1:]]
     if len(wanted) != len(sizes) or not all(map(same, sizes, wanted)):
         raise Unread(f"rows of `{array.name}` have another length")
-    pitches = [ONE]
+    apart = [ONE]
     for e in reversed(wanted):
-        pitches.insert(0, pitches[0] * polynomial(e))
-    return Outside(array.name, tuple(pitches[: array.rank]), tuple(wanted), array.elem.bytes)
+        apart.insert(0, apart[0] * polynomial(e))
+    return Outside(array.name, tuple(apart[: array.rank]), tuple(wanted), array.elem.bytes)
 
 
 def place(outside: Outside, subscripts: Sequence[Node], names: Mapping[str, CExpr]) -> tuple[CExpr, ...]:
     """The coordinates of an element whose address is taken."""
     if not outside.flat:
-        if len(subscripts) != len(outside.pitches):
+        if len(subscripts) != len(outside.strides):
             raise Unread(f"`{outside.array}` has more or fewer subscripts")
         return tuple(integer(s, names) for s in subscripts)
     if len(subscripts) != 1:
         raise Unread(f"`{outside.array}` has more than one subscript")
     terms, found = _terms(subscripts[0]), []
-    for pitch in outside.pitches[:-1]:
+    for stride in outside.strides[:-1]:
         factor = next((t for t in terms if t.kind == "binary" and t.text == "*"
-                       and polynomial(integer(t.kids[1], names)) == pitch), None)  # fmt: skip
+                       and polynomial(integer(t.kids[1], names)) == stride), None)  # fmt: skip
         found.append(Int(0) if factor is None else integer(factor.kids[0], names))
         terms = [t for t in terms if t is not factor]
     rest: CExpr = Int(0)
     for t in terms:
         rest = Bin("+", rest, integer(t, names))
     result = (*found, rest)
-    flat = total(polynomial(e) * p for e, p in zip(result, outside.pitches, strict=True))
+    flat = total(polynomial(e) * p for e, p in zip(result, outside.strides, strict=True))
     if flat != polynomial(integer(subscripts[0], names)):
         raise Unread(f"an address in `{outside.array}`")
     return result
@@ -167,7 +167,7 @@ def product(e: CExpr) -> Monomial:
 def box(c: Command, shape: Sequence[CExpr]) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
     """The part of the array that a command moves, where local memory holds rows of this shape: first coordinates and
     lengths. The shape has the lengths of all dimensions but the first."""
-    o, rank = c.outside, len(c.outside.pitches)
+    o, rank = c.outside, len(c.outside.strides)
     if len(shape) != rank - 1:
         raise Unread(f"a box of `{o.array}` in another number of dimensions")
     lows, loops = _loops(c)
@@ -220,9 +220,9 @@ def _loops(c: Command) -> tuple[tuple[CExpr, ...], dict[int, CExpr]]:
 
 def _row(c: Command, run: Monomial) -> int:
     """The dimension along which the blocks of a command follow each other."""
-    pitch = polynomial(c.gap) + run.polynomial * c.outside.bytes
-    for k, p in enumerate(c.outside.pitches[:-1]):
-        if p * c.outside.bytes == pitch:
+    stride = polynomial(c.gap) + run.polynomial * c.outside.bytes
+    for k, p in enumerate(c.outside.strides[:-1]):
+        if p * c.outside.bytes == stride:
             return k
     raise Unread(f"a gap between rows of `{c.outside.array}` that is none of its own")
 

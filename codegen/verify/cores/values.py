@@ -90,8 +90,8 @@ def wanted(sc: Scope, at: Instance, number: int, shift: Mapping[str, CExpr]) -> 
 def _element(sc: Scope, array: str, index: Sequence[Poly], copy: str = "") -> Element:
     """Arrays that are addressed by one number have elements with one coordinate."""
     flat = next((o for o in sc.outsides.values() if o.array == array and o.flat), None)
-    if flat is not None and len(index) == len(flat.pitches):
-        return Element(array, (total(i * p for i, p in zip(index, flat.pitches, strict=True)),), copy)
+    if flat is not None and len(index) == len(flat.strides):
+        return Element(array, (total(i * p for i, p in zip(index, flat.strides, strict=True)),), copy)
     return Element(array, tuple(index), copy)
 
 
@@ -119,7 +119,7 @@ def resolve(sc: Scope, e: Node) -> Element | None:
     if name in sc.outsides and subscripts:
         o = sc.outsides[name]
         found = _numbers(sc, subscripts)
-        if len(found) != (1 if o.flat else len(o.pitches)):
+        if len(found) != (1 if o.flat else len(o.strides)):
             raise Unread(f"`{name}` with more or fewer subscripts")
         return Element(o.array, found)
     if name in sc.held and name not in sc.shared:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from codegen.ast.ctree import Bin, For, Instance, Int, Name
 from codegen.recognize.lanes import plainly
 from codegen.verify.cores.expr import same
-from codegen.verify.cores.heads import check_end, check_limit, past, step_of, with_integer
 from codegen.verify.cores.lanes import VECTOR, LaneStrip, VectorBlock, loop_of
+from codegen.verify.cores.loop_heads import check_end, check_limit, past, step_of, with_integer
 from codegen.verify.cores.statements import Places, check_statement
 from codegen.verify.cores.values import Scope
 from codegen.verify.text.read import Node, Unread

@@ -13,7 +13,7 @@ from dataclasses import replace
 from codegen.ast.ctree import Block, CExpr, CNode, Declare, Int, Name
 from codegen.verify.cores.commands import Buffer
 from codegen.verify.cores.frame import BufferView, Frame, puts_in
-from codegen.verify.cores.heads import with_integer
+from codegen.verify.cores.loop_heads import with_integer
 from codegen.verify.cores.memory import outside_of
 from codegen.verify.cores.moves import Moves
 from codegen.verify.cores.records import Fetch, Stage

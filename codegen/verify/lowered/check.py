@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
-from codegen.ast.forms import difference, form
 from codegen.ast.lowered import (
     Ahead,
     Body,
@@ -25,7 +24,8 @@ from codegen.ast.lowered import (
     Strips,
     Together,
 )
-from codegen.recognize.access.exists import certain
+from codegen.ast.normal_forms import difference, form
+from codegen.recognize.access.dereferenceable import certain
 from codegen.scop.expr import Ternary
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
@@ -33,7 +33,7 @@ from codegen.verify.evidence import Evidence, Finding
 from codegen.verify.lowered.conditions import wrong_conditions, wrong_lets
 from codegen.verify.lowered.counters import counts_in_int
 from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code
-from codegen.verify.lowered.inner import check_inner, check_split, check_together
+from codegen.verify.lowered.inner_loops import check_inner, check_split, check_together
 from codegen.verify.lowered.scalar_replacement import check_scalar_replacement
 from codegen.verify.lowered.strips import check_head, check_strips
 from codegen.verify.lowered.trace import Trace

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, For, Instance, expr_names, walk
-from codegen.ast.forms import difference, form
+from codegen.ast.normal_forms import difference, form
 from codegen.scop.expr import Affine, Call, Expr, Gather, Ref, Ternary, children
 from codegen.scop.expr import walk as parts
 from codegen.scop.model import Scop, Statement

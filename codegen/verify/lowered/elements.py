@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, CExpr, CNode, For, Instance
-from codegen.ast.forms import Form, forms, plus, shifted
 from codegen.ast.lowered import Backwards, Contiguous, Each, Index, Lanes, One, Picked, Place
+from codegen.ast.normal_forms import Form, forms, plus, shifted
 from codegen.recognize.lanes import in_row, same
 from codegen.record import record
 from codegen.scop.model import AccessStep, Scop, Statement

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from codegen.ast.ctree import Bin, For, Instance, Int, ReplacedElements, substitute
-from codegen.ast.forms import forms
 from codegen.ast.lowered import Do, First, InVariable, Item, Load, Move, One, Put, ScalarReplacement, Value, Work
+from codegen.ast.normal_forms import forms
 from codegen.ast.scalar_replacement import instances
 from codegen.record import mutable
 from codegen.scop.expr import Expr, Gather, Ref, Ternary, is_code, sure_parts, walk

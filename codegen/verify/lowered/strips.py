@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
-from codegen.ast.forms import difference, form, forms
 from codegen.ast.lowered import (
     Body,
     Enough,
@@ -26,6 +25,7 @@ from codegen.ast.lowered import (
     Until,
     While,
 )
+from codegen.ast.normal_forms import difference, form, forms
 from codegen.recognize.lanes import same
 from codegen.recognize.reductions import joined
 from codegen.record import mutable

@@ -12,7 +12,6 @@ from dataclasses import field
 from itertools import product
 
 from codegen.ast.ctree import Instance
-from codegen.ast.forms import forms
 from codegen.ast.lowered import (
     Braces,
     Contiguous,
@@ -28,7 +27,8 @@ from codegen.ast.lowered import (
     Work,
     Zip,
 )
-from codegen.recognize.access.exists import certain
+from codegen.ast.normal_forms import forms
+from codegen.recognize.access.dereferenceable import certain
 from codegen.recognize.lanes import Motion, computes, in_row
 from codegen.recognize.stores import conditional, without_branches
 from codegen.record import mutable

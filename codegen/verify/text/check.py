@@ -10,11 +10,11 @@ from codegen.isa.known import own
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
 from codegen.target.emit import Kernel, RegionText
-from codegen.target.matvec.sweep import MatvecView, matvec_kernel_of
+from codegen.target.matvec.view import MatvecView, matvec_kernel_of
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView
-from codegen.verify.text.printed import product_blocks, sweep_blocks
+from codegen.verify.text.printed import matvec_blocks, product_blocks
 from codegen.verify.text.proven import block_key, is_proven, kernel_key, made
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _wrong_products(emitted: RegionText) -> str:
 
 
 def _sweep_keys(emitted: RegionText) -> list[str] | None:
-    blocks, views = sweep_blocks(emitted.plain) if emitted.sweeps else [], emitted.sweeps
+    blocks, views = matvec_blocks(emitted.plain) if emitted.matvecs else [], emitted.matvecs
     if len(blocks) != len(views):
         return None
     return [_sweep_key(t, v) for t, v in zip(blocks, views, strict=True)]
@@ -82,9 +82,9 @@ def _sweep_key(text: str, v: MatvecView) -> str:
 
 
 def _wrong_sweeps(emitted: RegionText) -> str:
-    from codegen.verify.text.sweep.check import wrong_sweeps
+    from codegen.verify.text.matvec.check import wrong_sweeps
 
-    return wrong_sweeps(emitted.plain, emitted.sweeps)
+    return wrong_sweeps(emitted.plain, emitted.matvecs)
 
 
 def _wrong_calls(emitted: RegionText) -> str:
@@ -132,7 +132,7 @@ def _wrong_nest(isa: Isa, what: NestKernel) -> str:
 
 def _wrong_matvec_kernel(isa: Isa, what: MatvecKernel) -> str:
     from codegen.target.matvec.kernel import matvec_kernel, name
-    from codegen.verify.text.sweep.kernel import wrong_sweep_kernel
+    from codegen.verify.text.matvec.kernel import wrong_sweep_kernel
 
     problem = wrong_sweep_kernel(isa, what, matvec_kernel(isa, what))
     return f"the kernel {name(isa, what)}: {problem}" if problem else ""

@@ -17,7 +17,7 @@ def product_blocks(text: str) -> list[str]:
     return [block_text(text, m.start()) for m in _PRODUCT.finditer(text)]
 
 
-def sweep_blocks(text: str) -> list[str]:
+def matvec_blocks(text: str) -> list[str]:
     """The blocks of matrix-vector products, in order."""
     return [block_text(text, m.start()) for m in _SWEEP.finditer(text)]
 

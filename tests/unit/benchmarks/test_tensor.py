@@ -9,8 +9,8 @@ from benchmarks.tensor_build import SOURCES
 from benchmarks.tensor_contractions import contractions, driver_table, parse
 from benchmarks.tensor_kernels import Kernels, difference
 from benchmarks.tensor_report import Goal, Row, geometric_mean, verdicts
-from codegen.opened import open_source
 from codegen.options import GenOptions
+from codegen.source_file import open_source
 
 
 def test_every_contraction_is_a_product() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from codegen.diagnostics import Loc
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.model import (
@@ -40,6 +39,7 @@ from codegen.region_model import model_region
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking
 from codegen.source.write import read_source
+from codegen.source_file import open_source
 
 SRC = Path(__file__).parents[2] / "golden" / "src"
 NAMES = sorted(p.stem for p in SRC.glob("*.c") if p.stem != "refused")

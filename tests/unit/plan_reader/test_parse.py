@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from codegen.diagnostics import InputError
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan_reader.parse import parse, planned_regions
 from codegen.region import Made, _by_user_plan
 from codegen.region_model import Modelled, model_region
+from codegen.source_file import open_source
 
 PRODUCT = """\
 void f(int n, double A[n][n], double B[n][n], double C[n][n])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.recognize.reductions import find_reductions
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 
 HEAD = """#include <math.h>
 #define MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from codegen.machine import load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import LoopRef, Tile
 from codegen.region_model import model_region
 from codegen.report.ownership import ownership
 from codegen.report.text import describe_file
+from codegen.source_file import open_source
 from codegen.transform import tile
 from tests.unit.recognize.ownership.test_decide import FLOYD, MATMUL
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import Modelled, model_region
 from codegen.scop import dependences
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
+from codegen.source_file import open_source
 
 KERNELS = Path(__file__).resolve().parents[3] / "examples" / "kernels"
 

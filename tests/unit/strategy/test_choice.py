@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import Order, StoreIn, Tile, Vector
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.strategy.choice import Decision
 from codegen.strategy.cost.cycles import cycles
 from codegen.strategy.planner import default_plan, usual_order

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import Made, make
 from codegen.region_model import model_region
 from codegen.report.text import technique_lines
+from codegen.source_file import open_source
 from codegen.strategy.author import Author, Considered
 from codegen.strategy.planner import REGIONS, THREADS, TILING, VECTORS, knob_makers
 from codegen.strategy.technique import Site, Technique, Unsuited, best_that_suits

@@ -8,7 +8,6 @@ import pytest
 
 from codegen.diagnostics import InputError
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.model import CopyReads, LoopRef, StripMine, Tile
@@ -21,6 +20,7 @@ from codegen.region_model import model_region
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import THREADED, Loop, enclosing, statements, walk
+from codegen.source_file import open_source
 from codegen.strategy.choice import Decision
 from codegen.strategy.orders.distribution import strongly_connected
 from codegen.strategy.planner import default_plan

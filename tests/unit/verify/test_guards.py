@@ -7,11 +7,11 @@ from functools import cache
 import pytest
 
 from codegen.machine.load import load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import make
 from codegen.region_model import model_region
 from codegen.scop.model import Scop
+from codegen.source_file import open_source
 from codegen.target.emit import RegionText, Surroundings, emit_region
 from codegen.verify.guards import wrong_ahead_of
 

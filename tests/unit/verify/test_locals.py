@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import Made, make
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.target.emit import Locals, Surroundings, emit_region
 from codegen.verify.locals import wrong_locals
 

@@ -28,13 +28,13 @@ from codegen.ast.ctree import (
 )
 from codegen.ast.lowered import Enough, Strips
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.recognize.products.contraction import contraction
 from codegen.region import Made, make
 from codegen.region_model import model_region
 from codegen.scop.product import Blocking, Product
 from codegen.scop.tree import PACKED, PARALLEL_VECTOR, PIPELINED, STAGE
+from codegen.source_file import open_source
 from codegen.verify.proofs import CHECKS, prove
 
 COPY = "void f(int n, double A[n], double B[n])", "for (int i = 0; i < n; i++)\n    A[i] = B[i];"

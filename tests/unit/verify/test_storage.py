@@ -7,10 +7,10 @@ import pytest
 
 from codegen.ast.ctree import Block, CNode, Declare, For
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import make
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.verify.proofs import prove
 
 SOURCE = """void f(int n, const {0} *a, const {0} *b, {0} *c)

@@ -17,11 +17,11 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.verify.cores.commands import BARRIERS, Buffer
 from codegen.verify.cores.expr import same
-from codegen.verify.cores.heads import check_end, step_of, with_integer
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.launches.meeting import Phase, apart, phase_of
-from codegen.verify.cores.launches.movers import Mover
+from codegen.verify.cores.launches.barriers import Phase, apart, phase_of
 from codegen.verify.cores.launches.resident import Launched, Place, check_residents
+from codegen.verify.cores.launches.resident_transfers import Mover
+from codegen.verify.cores.loop_heads import check_end, step_of, with_integer
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.types import plain_type
 from codegen.verify.cores.values import Scope

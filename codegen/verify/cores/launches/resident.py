@@ -17,8 +17,8 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.verify.cores.expr import same
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.launches.meeting import dealing
-from codegen.verify.cores.launches.movers import Mover
+from codegen.verify.cores.launches.barriers import dealing
+from codegen.verify.cores.launches.resident_transfers import Mover
 from codegen.verify.cores.memory import BoxCopy, box
 from codegen.verify.cores.records import PrintedStatement, Stage
 from codegen.verify.cores.relations import IN, OUT, box_of

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codegen.verify.cores.steps.model import Sweep
+from codegen.verify.cores.steps.model import GridSweep
 from codegen.verify.text.read import Unread
 
 
 def check_margins(
-    scop_arrays: Mapping[str, Sequence[str]], sweeps: Sequence[Sweep], widths: Sequence[int], growth: int, halo: int
+    scop_arrays: Mapping[str, Sequence[str]], sweeps: Sequence[GridSweep], widths: Sequence[int], growth: int, halo: int
 ) -> None:
     """Raises Unread unless the tile itself is right after the last step. `scop_arrays` has the arrays of each
     statement's accesses, `widths` the margin of each sweep in the last step, `halo` what is fetched for one step."""
@@ -36,7 +36,7 @@ def check_margins(
 
 def check_unfetched(
     array: str, scop_arrays: Mapping[str, Sequence[str]], writes: Mapping[str, Sequence[bool]],
-    sweeps: Sequence[Sweep], widths: Sequence[int],
+    sweeps: Sequence[GridSweep], widths: Sequence[int],
 ) -> None:  # fmt: skip
     """The same for an array that was not fetched, on tiles where each sweep that writes it writes all of its margin:
     in every step it is written before it is read. `writes` tells which accesses write."""

@@ -24,7 +24,7 @@ IN, OUT, SET, PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.
 TIME = "\0time"
 
 
-class Sweep(NamedTuple):
+class GridSweep(NamedTuple):
     """One statement on its grid. Coordinate d of the element that it writes is the variable of loop d, from `lows` up
     to before `highs`; `shifts` has how far from there it finds each access, None for what time alone chooses."""
 
@@ -40,7 +40,7 @@ def coordinate(d: int) -> str:
     return f"\0x{d}"
 
 
-def sweeps_of(scop: Scop, deps: Dependences, node: For, at: Point) -> tuple[Sweep, ...]:
+def sweeps_of(scop: Scop, deps: Dependences, node: For, at: Point) -> tuple[GridSweep, ...]:
     """The sweeps of a loop over time, in the order of the source. Raises Unread where it is not that."""
     found = [x for x in walk(node) if isinstance(x, Instance)]
     inside = [s for s in scop.statements if any(x.stmt == s.name for x in found)]
@@ -53,7 +53,7 @@ def sweeps_of(scop: Scop, deps: Dependences, node: For, at: Point) -> tuple[Swee
     return sweeps
 
 
-def loops_of(x: Sweep, lows: Sequence[CExpr], highs: Sequence[CExpr]) -> tuple[For, ...]:
+def loops_of(x: GridSweep, lows: Sequence[CExpr], highs: Sequence[CExpr]) -> tuple[For, ...]:
     """The loops of a sweep over a part of its grid."""
     body: CNode = x.instance
     made: list[For] = []
@@ -77,7 +77,7 @@ def _check_turns(deps: Dependences, order: Sequence[str]) -> None:
                 raise Unread(f"{b} needs what {a} does in the same step")
 
 
-def _sweep(scop: Scop, s: Statement) -> Sweep:
+def _sweep(scop: Scop, s: Statement) -> GridSweep:
     target = s.accesses[s.target]
     array = scop.arrays[target.array]
     written = [_subscript(target, d) for d in range(array.rank)]
@@ -101,7 +101,7 @@ def _sweep(scop: Scop, s: Statement) -> Sweep:
         lows.append(value_expr(low, context))
         highs.append(value_expr(high.add_constant_val(isl.Val(1)), context))
     names = tuple(s.iterators[k] if k else f"x{d}" for d, (k, _) in enumerate(written))
-    return Sweep(Instance(s.name, iterators, accesses, ()), array.name, names, tuple(lows), tuple(highs), shifts)
+    return GridSweep(Instance(s.name, iterators, accesses, ()), array.name, names, tuple(lows), tuple(highs), shifts)
 
 
 def _subscript(a: Access, d: int) -> tuple[int, int]:
@@ -157,7 +157,7 @@ def _moved(at: CExpr, by: int) -> CExpr:
     return at if not by else Bin("+", at, Int(by)) if by > 0 else Bin("-", at, Int(-by))
 
 
-def _check_domain(scop: Scop, s: Statement, x: Sweep, node: For, at: Point) -> None:
+def _check_domain(scop: Scop, s: Statement, x: GridSweep, node: For, at: Point) -> None:
     """The tree runs the statement on all of its box at every time of the loop, and nowhere else. Where the array has no
     elements nothing runs: what is run touches one."""
     done = isl.Set.empty(s.domain.get_space())

@@ -16,8 +16,8 @@ from codegen.scop.model import Scop
 from codegen.verify.cores.commands import BARRIERS
 from codegen.verify.cores.expr import integer, polynomial, same
 from codegen.verify.cores.frame import Frame
-from codegen.verify.cores.heads import past
 from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.loop_heads import past
 from codegen.verify.cores.memory import Outside, outside_of
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.steps.model import sweeps_of

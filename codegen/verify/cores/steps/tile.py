@@ -11,12 +11,12 @@ from codegen.scop.model import Scop, Statement
 from codegen.verify.cores.commands import command_of, is_transfer, wait_of
 from codegen.verify.cores.expr import integer, polynomial, same
 from codegen.verify.cores.frame import PUTS
-from codegen.verify.cores.heads import step_of, with_integer
 from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.loop_heads import step_of, with_integer
 from codegen.verify.cores.memory import BoxCopy, Command, box
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.steps.margins import check_margins, check_unfetched
-from codegen.verify.cores.steps.model import TIME, Sweep, loops_of
+from codegen.verify.cores.steps.model import TIME, GridSweep, loops_of
 from codegen.verify.cores.types import plain_type
 from codegen.verify.cores.values import Scope, marked
 from codegen.verify.cores.vectors import PrintedNest
@@ -33,7 +33,7 @@ class Block:
     scop: Scop
     words: Words
     kernel: Kernel
-    sweeps: Sequence[Sweep]
+    sweeps: Sequence[GridSweep]
     sides: Mapping[str, tuple[str, bool]]
     most: int  # steps
     halo: int  # of one step
@@ -74,7 +74,7 @@ class TileText:
         self.moved: set[str] = set()
         self.put: set[str] = set()
 
-    def _statement(self, x: Sweep) -> Statement:
+    def _statement(self, x: GridSweep) -> Statement:
         return self.scop.statement(x.instance.stmt)
 
     def run(self, s: Node, sc: Scope) -> None:
@@ -240,7 +240,7 @@ class TileText:
             raise Unread("a margin that does not become smaller by the step")
         return width
 
-    def _sweep(self, x: Sweep, text: Node, sc: Scope) -> None:
+    def _sweep(self, x: GridSweep, text: Node, sc: Scope) -> None:
         margin = Name("\0margin")
         lows = [Fun("max", (low, Bin("-", self.at[d], margin))) for d, low in enumerate(x.lows)]
         ends = [Bin("+", Bin("+", self.at[d], Int(self.sides[d])), margin) for d in self.axes]

@@ -51,7 +51,7 @@ class ScratchTile(NamedTuple):
     row: Poly
     column: Poly
     spans: Mapping[str, Span]
-    pitch: Poly
+    stride: Poly
     depth: Span | None = None
 
 

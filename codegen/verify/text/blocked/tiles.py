@@ -66,8 +66,8 @@ class Tiles(Offsets):
         self.tiles["tw_tile"] = ScratchTile(e.base[0], e.base[1], e.spans, self.claim.right.width, depth)
 
     def _tile_load(self, at: Poly, value: Node) -> Effects:
-        pitch = self.claim.right.width
-        r, c = at.divided(pitch)
+        stride = self.claim.right.width
+        r, c = at.divided(stride)
         i, j = (self._block(x) + self._start(x) for x in "ij")
         if not self._same(value, self.claim.target, {ROW: i + r, COLUMN: j + c}):
             raise Unread(f"the tile gets another element: {show(value)}")
@@ -81,7 +81,7 @@ class Tiles(Offsets):
         tile, at = self.tiles.get("tw_tile"), self._integers().value(value.kids[1])
         if tile is None or tile.depth is None:
             raise Unread("a tile is stored that took no steps")
-        r, c = at.divided(tile.pitch)
+        r, c = at.divided(tile.stride)
         for p, s in ((r, tile.spans["r"]), (c, tile.spans["c"])):
             if not (self.facts.holds(p - s.lo) and self.facts.holds(s.hi - 1 - p)):
                 raise Unread(f"element {at} of the tile was not loaded")
@@ -142,17 +142,17 @@ class Tiles(Offsets):
     def _updates(self, at: Node, ld: Node, update: KernelUpdate) -> Effects:
         """What the kernel makes of the tile that it works on."""
         i, j, depth, mr, nr = update.row, update.column, update.depth, update.mr, update.nr
-        f, place, pitch = self.facts, self.names.get(at.text), self.names.get(ld.text)
+        f, place, stride = self.facts, self.names.get(at.text), self.names.get(ld.text)
         if not isinstance(place, Pointer):
             raise Unread("a kernel works on something else")
         if place.of != "element":
-            return self._on_copy(place, pitch, update)
+            return self._on_copy(place, stride, update)
         target = self.claim.target
-        step = pitch.node if isinstance(pitch, Pointer) and pitch.of == "distance" else None
+        step = stride.node if isinstance(stride, Pointer) and stride.of == "distance" else None
         if place.node is None or not self._same(place.node, target, {ROW: i, COLUMN: j}):
             raise Unread("a kernel works on another element of the target")
         if self.claim.target_base:
-            even = pitch == self._row_distance(i) and self._evenly("i", i, mr, False)
+            even = stride == self._row_distance(i) and self._evenly("i", i, mr, False)
         else:
             even = step is not None and self._row_step(step, i, j)
         if mr != ONE and not even:
@@ -172,12 +172,12 @@ class Tiles(Offsets):
         found = self.names.get(name)
         return found if isinstance(found, Poly) and self.facts.equal(found, size) else size
 
-    def _on_copy(self, place: Pointer, pitch: Any, update: KernelUpdate) -> Effects:
+    def _on_copy(self, place: Pointer, stride: Any, update: KernelUpdate) -> Effects:
         i, j, depth, mr, nr = update.row, update.column, update.depth, update.mr, update.nr
         array, tile, f = self.names.get(place.of), self.tiles.get(place.of), self.facts
         if not isinstance(array, Array) or place.at != ZERO or tile is None or tile.depth is not None:
             raise Unread("a kernel works on a tile that was not loaded")
-        if pitch != tile.pitch or not f.holds(array.size - pitch * (mr - 1) - nr):
+        if stride != tile.stride or not f.holds(array.size - stride * (mr - 1) - nr):
             raise Unread("a kernel takes the tile to be larger")
         if not f.equal(tile.row, i) or not f.equal(tile.column, j):
             raise Unread("a kernel updates another tile than its operands are for")

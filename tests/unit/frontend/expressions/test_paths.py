@@ -6,10 +6,10 @@ import islpy as isl
 import pytest
 
 from codegen.diagnostics import Unsupported
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.scop.model import Access, Scop
+from codegen.source_file import open_source
 
 
 def scop_of(body: str, params: str = "int n, int m, int flag, double *A, double *B") -> Scop:

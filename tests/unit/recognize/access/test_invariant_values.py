@@ -10,12 +10,12 @@ import pytest
 
 from codegen.ast.ctree import For, walk
 from codegen.ast.generate import generate as generate_ast
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan_reader.parse import parse
 from codegen.recognize.access.invariant_values import alike, alike_reads
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.proofs import prove

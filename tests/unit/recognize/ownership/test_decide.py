@@ -7,7 +7,6 @@ from itertools import combinations, product
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import LoopRef, Tile
 from codegen.recognize.ownership.algebra import matrix, null_space, rank, solvable
@@ -21,6 +20,7 @@ from codegen.recognize.ownership.registers import RegisterBudget
 from codegen.recognize.ownership.search import search
 from codegen.region_model import model_region
 from codegen.scop.tree import enclosing
+from codegen.source_file import open_source
 from codegen.transform import tile
 from tests.ownership import private_by_hand
 

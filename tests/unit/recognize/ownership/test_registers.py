@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import Jam, Vector
 from codegen.recognize.ownership.registers import RegisterBudget, RegisterRows, Side, register_tile, unit
 from codegen.region_model import model_region
 from codegen.scop.model import Statement
+from codegen.source_file import open_source
 from codegen.strategy.planner import default_plan
 from codegen.transform.program import Program
 

@@ -10,7 +10,6 @@ import pytest
 
 from codegen.diagnostics import InputError
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.model import Expand
@@ -19,6 +18,7 @@ from codegen.region_model import model_region
 from codegen.scop.expr import Binary, Lit
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import statements
+from codegen.source_file import open_source
 from codegen.strategy.planner import default_plan
 from codegen.transform.apply import apply
 from codegen.transform.program import Program

@@ -9,7 +9,6 @@ import pytest
 
 from codegen.frontend.build import extract
 from codegen.frontend.syntax.symbols import find_site
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.recognize.privatize.lastprivate import lastprivates
@@ -18,6 +17,7 @@ from codegen.scop.dependences import Dependences, compute_dependences
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
+from codegen.source_file import open_source
 
 HEAD = "void f(int n, double A[n][8], double B[n][8], double *t, double w[8])\n{\n  double u = 0, v[8];\n"
 # The body, and the variables that each iteration gets.

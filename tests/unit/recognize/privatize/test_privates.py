@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.scop.model import Scop
+from codegen.source_file import open_source
 
 PARAMS = "int n, double A[n][n], double v[n], double w[n]"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.region_model import model_region
 from codegen.scop.model import Scop
 from codegen.scop.product import Contraction
+from codegen.source_file import open_source
 
 HEAD = """#include <math.h>
 #include <stdint.h>

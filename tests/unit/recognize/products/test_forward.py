@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.recognize.products.forward import candidates, forward, forwarded
 from codegen.region_model import model_region
 from codegen.scop.model import Statement
 from codegen.scop.tree import statements
+from codegen.source_file import open_source
 from codegen.transform.program import Program
 
 PARAMS = "int n, double A[n][n], double B[n][n], double C[n][n], float F[n][n], int I[n][n], double v[n], double *p"

@@ -13,12 +13,12 @@ from codegen.ast.ctree import CNode, For, ReplacedElements, walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import InputError
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.model import LoopRef, ScalarReplace
 from codegen.region_model import model_region
 from codegen.scop.tree import loops
+from codegen.source_file import open_source
 from codegen.strategy.loops.scalar_replacement import replacement_gain
 from codegen.transform.apply import apply
 from codegen.transform.program import Program

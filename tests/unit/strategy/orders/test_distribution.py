@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.region_model import model_region
 from codegen.scop.tree import Band, Leaf, Node, Seq
+from codegen.source_file import open_source
 from codegen.strategy.orders.distribution import distribute, only, strongly_connected
 from codegen.strategy.products.selection import find_products
 from codegen.transform.program import Program, violation

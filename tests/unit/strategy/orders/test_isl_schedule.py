@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine import load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.strategy.orders import isl_schedule
 from codegen.strategy.products.panels import find_panels
 from codegen.transform.program import Program

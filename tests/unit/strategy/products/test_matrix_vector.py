@@ -12,7 +12,6 @@ from codegen.ast.ctree import walk as walk_tree
 from codegen.diagnostics import InputError
 from codegen.isa.load import load as load_isa
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.text import show
@@ -23,6 +22,7 @@ from codegen.region import make
 from codegen.region_model import Modelled, model_region
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.tree import FOLDED
+from codegen.source_file import open_source
 from codegen.target.matvec.shuffle import turn
 from codegen.verify.proofs import prove
 

@@ -7,7 +7,6 @@ import pytest
 
 from codegen.diagnostics import InputError
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from codegen.plan.model import StripMine
@@ -16,6 +15,7 @@ from codegen.plan_reader.parse import parse
 from codegen.region_model import model_region
 from codegen.scop.dependences import domain
 from codegen.scop.tree import Band, Leaf, Node, Seq
+from codegen.source_file import open_source
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import innermost_unit_stride, separate
 from codegen.strategy.orders.row_loops import rows_innermost

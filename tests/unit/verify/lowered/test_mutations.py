@@ -44,12 +44,12 @@ from codegen.ast.lowered import (
     Zip,
 )
 from codegen.machine import load
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.region import Made, make
 from codegen.region_model import model_region
 from codegen.scop.expr import Ref
+from codegen.source_file import open_source
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove
 

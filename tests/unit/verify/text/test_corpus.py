@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine.load import load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import make
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.target.emit import Surroundings, emit_region
 from codegen.verify.text.check import wrong_text
 from tests.corpus import ALL, KERNELS

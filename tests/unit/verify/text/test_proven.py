@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine.load import load_for
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import process_region
+from codegen.source_file import open_source
 from codegen.verify.text import check, proven
 
 GEMM = """void f(int rows, int n, int deep, double out[rows][n], double left[rows][deep], double right[deep][n])

@@ -1,0 +1,43 @@
+"""Iterations of a loop side by side: in the loop inside it, or as all there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.ast.ctree import For, expr_names, with_loop
+from codegen.ast.lowered import Body, Inner, Interleaved, Plain, Strips, While
+from codegen.lower.lane_accesses import Maker
+from codegen.lower.lanes import lanes_of, strips
+from codegen.lower.rows import side_by_side
+from codegen.lower.statements import assignments
+from codegen.scop.model import Scop
+from codegen.scop.tree import INTERLEAVED, JAMMED
+
+
+def jammed(scop: Scop, node: For) -> Strips | None:
+    """Blocks of iterations with the inner loop inside, then the rest one by one: where the one inside takes the same
+    course in all iterations, and holds plain assignments only."""
+    inner, n = node.body, node.loop.factor
+    if node.loop.kind != JAMMED or node.step != 1 or not isinstance(inner, For):
+        return None
+    found = assignments(scop, inner.body)
+    if found is None or node.var in expr_names(inner.lower) | expr_names(inner.upper):
+        return None
+    lanes = lanes_of(scop, inner, found)
+    rows = (node.var, n)
+    together: Body = (Inner(replace(inner, carried=()), side_by_side(Maker(scop), found, *rows)),)
+    if lanes is not None:
+        together = (strips(scop, inner, lanes, found, rows),)
+    plain = Plain(replace(with_loop(inner, width=0), carried=()))
+    return Strips(node, (While(n, together, node.loop.note), While(1, (plain,), "the rest")))
+
+
+def interleaved(scop: Scop, node: For) -> Interleaved | None:
+    """All iterations at once when all are there, else one by one: where they are plain assignments."""
+    if node.loop.kind != INTERLEAVED or node.step != 1:
+        return None
+    found = assignments(scop, node.body)
+    if found is None:
+        return None
+    body = side_by_side(Maker(scop), found, node.var, node.loop.factor, alike=node.loop.alike)
+    return Interleaved(node, node.loop.factor, body, node.body)

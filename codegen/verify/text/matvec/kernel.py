@@ -1,0 +1,261 @@
+"""A matrix-vector kernel, read back: every element of the result takes every step once, in ascending order (or, where
+that was proven to be the same, in any order), with the matrix's and the vector's elements of that row and step; nothing
+else is written, and nothing is read that is not there.
+
+Shown for all numbers n of elements and k of steps that are not negative, any distances of lines, and `several`, a
+multiple of the lines taken together, of at most all of them.
+"""
+
+from __future__ import annotations
+
+from codegen.isa.model import Isa
+from codegen.target.matvec.kernel import MatvecKernel, grouped, ops
+from codegen.target.matvec.lines import numbered
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.integers import Integers, decided, negated, ways
+from codegen.verify.text.lanes import show, vector_types
+from codegen.verify.text.matvec.lanewise import neutral_text
+from codegen.verify.text.matvec.loops import Loops
+from codegen.verify.text.matvec.state import SEVERAL, Address, K, Local, N, Spec, State, Vector
+from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, Steps
+from codegen.verify.text.poly import ZERO, Poly, var
+from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_functions
+from codegen.verify.text.unroll import unrolled
+
+_SILENT = ("TW_PREFETCH", "TW_FETCH")
+
+
+class Paths:
+    """What is known on paths of conditions."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.found: dict[tuple[Poly, tuple[Poly, ...]], bool] = {}
+
+    def equal(self, x: Poly, y: Poly, path: tuple[Poly, ...]) -> bool:
+        """Are two numbers equal there? Conditions on other names than theirs do not matter."""
+        d = x - y
+        mine = tuple(p for p in path if not p.names.isdisjoint(d.names))
+        if (d, mine) not in self.found:
+            self.found[d, mine] = self.facts.copy().learn(*mine).equal(x, y)
+        return self.found[d, mine]
+
+
+def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str) -> str:
+    """Why the printed function is not the kernel that callers take it for; empty when it is."""
+    try:
+        *others, function = read_functions(text, vector_types(isa))
+        parameters, body = function.parameters, unrolled(function, {}, {f.name: f for f in others})
+        spec = _spec(isa, mk)
+        lines = zip(spec.matrices, spec.pitches, strict=True)
+        several = ("several",) if grouped(isa, mk) else ()
+        wanted = ("n", "k", *several, *(x for pair in lines for x in pair), *spec.operands, "y", *spec.consts)
+        if parameters != wanted:
+            return f"its parameters are {', '.join(parameters)}"
+        run = KernelRun(isa, spec)
+        for end in run.run(body, _start(spec, mk.streams if several else 0)):
+            run.finished(end)
+    except Unread as error:
+        return str(error)
+    return ""
+
+
+def _spec(isa: Isa, mk: MatvecKernel) -> Spec:
+    neutral = neutral_text(read_expression(ops(isa, mk).neutral(mk.neutral))) if mk.neutral else ""
+    return Spec(
+        mk.elem,
+        mk.step,
+        mk.form == "lanes",
+        tuple(numbered("a", mk.matrices)),
+        tuple(numbered("pitch", mk.matrices)),
+        tuple(numbered("x", mk.operands)),
+        tuple(f"s{i}" for i in range(mk.consts)),
+        mk.join,
+        neutral or "",
+    )
+
+
+def _start(spec: Spec, streams: int) -> State:
+    s = State(Facts())
+    s.facts.learn(N, K)
+    s.names = {x: Address(x, ZERO) for x in (*spec.matrices, *spec.operands, "y")}
+    s.names |= {x: var(x) for x in ("n", "k", *spec.pitches)}
+    if streams:
+        s.names["several"] = SEVERAL
+        s.facts.forms["several"] = var("groups") * streams
+        s.facts.learn(var("groups"), SEVERAL, (K if spec.lanes else N) - SEVERAL)
+    return s
+
+
+class KernelRun(Loops):
+    """The function's body, statement by statement. Ways through it part where a number is chosen."""
+
+    def run(self, body: tuple[Node, ...], state: State) -> list[State]:
+        states = [state]
+        for node in body:
+            states = [after for s in states for after in self._one(node, s)]
+        return states
+
+    def finished(self, s: State) -> None:
+        """All elements took all steps."""
+        equal, front = s.facts.equal, s.front
+        whole = equal(front.at, N) and front.after is not None and equal(front.after, K)
+        if not whole and not (front.at == ZERO and equal(front.before, K)):
+            raise Unread("some element does not take all steps")
+
+    def _one(self, node: Node, s: State) -> list[State]:
+        self.reader.state = s
+        if node.kind == "several":
+            return self.run(node.kids, s)
+        if node.kind == "block":
+            mine = {n.text for n in node.kids if n.kind == "array" or (n.kind == "declare" and "[" not in n.text)}
+            return [self._left(end, mine) for end in self.run(node.kids, s)]
+        if node.kind == "array":
+            return [s]
+        if node.kind == "declare":
+            return self._declare(node, s)
+        if node.kind == "for":
+            return self.loop(node, s)
+        if node.kind == "if":
+            return self._if(node, s)
+        if node.kind != "do":
+            raise Unread(f"a statement of kind {node.kind}")
+        self._do(node.kids[0], s)
+        return [s]
+
+    def _left(self, s: State, mine: set[str]) -> State:
+        """Behind a block: its own variables and arrays are gone, others keep what they got."""
+        s.names = {n: x for n, x in s.names.items() if n.partition("[")[0] not in mine}
+        s.vectors = {n: x for n, x in s.vectors.items() if n.partition("[")[0] not in mine}
+        return s
+
+    def _declare(self, node: Node, s: State) -> list[State]:
+        kind, sizes, value = node.kids
+        name = node.text
+        if name in s.names or name in s.vectors:
+            raise Unread(f"{name} hides another variable")
+        if sizes.kids:
+            return self._array(name, sizes, value, s)
+        if value is NOTHING:
+            raise Unread(f"{name} without a value")
+        if "*" in kind.text:
+            s.names[name] = self._pointer(value)
+        elif kind.text in ("long", "const long"):
+            return self._number(name, value, s)
+        else:
+            s.vectors[name] = self.reader.value(value)
+        return [s]
+
+    def _array(self, name: str, sizes: Node, value: Node, s: State) -> list[State]:
+        size = self.reader.integer(sizes.kids[0]).number
+        nought = Node("braces", "", (Node("number", "0"),))
+        if len(sizes.kids) != 1 or size is None or value not in (NOTHING, nought):
+            raise Unread(f"an array {name} of another kind")
+        rest = LaneValue("number", "0") if value == nought else LaneValue("unknown", name)
+        s.locals[name] = Local(size, {}, self.terms.put(rest))
+        s.names[name] = Address(name, ZERO)
+        return [s]
+
+    def _pointer(self, value: Node) -> Address:
+        if value.kind == "choose":
+            cond = Integers(self.reader.state.facts, self.reader.state.names, free=False).cond(value.kids[0])
+            known = decided(cond, self.reader.state.facts)
+            if known is None:
+                raise Unread(f"a choice {show(value)}")
+            return self._pointer(value.kids[1] if known else value.kids[2])
+        found = self.reader.address(value)
+        if found is None:
+            raise Unread(f"an address {show(value)}")
+        return found
+
+    def _number(self, name: str, value: Node, s: State) -> list[State]:
+        """A number; where it is chosen, the ways part."""
+        if value.kind != "choose":
+            s.names[name] = self.reader.integer(value)
+            return [s]
+        cond = Integers(s.facts, s.names, free=False).cond(value.kids[0])
+        found: list[State] = []
+        for way, c in ((value.kids[1], cond), (value.kids[2], negated(cond))):
+            for given in ways(c):
+                part = s.given(*given)
+                self.reader.state = part
+                part.names[name] = self.reader.integer(way)
+                found.append(part)
+        return found
+
+    def _if(self, node: Node, s: State) -> list[State]:
+        cond, then, orelse = node.kids
+        if orelse is not NOTHING:
+            raise Unread("an if with an else")
+        c = Integers(s.facts, s.names, free=False).cond(cond)
+        if then.kind == "do" and c.op == "ge":
+            self._where(c.value, then.kids[0], s)
+            return [s]
+        found: list[State] = []
+        for part, body in ((c, (then,)), (negated(c), ())):
+            for given in ways(part):
+                found += [self._merged(end) for end in self.run(body, s.given(*given))]
+        return found
+
+    def _where(self, given: Poly, e: Node, s: State) -> None:
+        """`if (given) variable = value`: one value or the other."""
+        if s.facts.recorded(-given - 1):
+            return
+        if s.facts.recorded(given):
+            self._do(e, s)
+            return
+        name = e.kids[0].text if e[:2] == ("assign", "=") else ""
+        old = s.vectors.get(name)
+        if old is None:
+            raise Unread(f"a statement {show(e)} under a condition")
+        part = s.given(given)
+        self.reader.state, self.reader.guarded = part, True
+        self._do(e, part)
+        self.reader.guarded = False
+        put, new = self.terms.put, part.vectors[name]
+        s.vectors[name] = tuple(put(LaneChoice(given, x, y)) for x, y in zip(new, old, strict=True))
+
+    def _merged(self, s: State) -> State:
+        """Behind a condition: choices that come to the last step whatever is chosen are that."""
+        paths = Paths(s.facts)
+        for name, x in s.vectors.items():
+            if any(isinstance(self.terms.terms[n], (LaneChoice, Steps)) for n in x):
+                s.vectors[name] = tuple(self._resolved(n, (), paths) for n in x)
+        return s
+
+    def _resolved(self, number: int, path: tuple[Poly, ...], paths: Paths) -> int:
+        t = self.terms.terms[number]
+        if isinstance(t, Steps):
+            return self.terms.put(Steps(t.row, K)) if paths.equal(t.past, K, path) else number
+        if not isinstance(t, LaneChoice):
+            return self.unknown if path else number
+        yes = self._resolved(t.yes, (*path, t.given), paths)
+        no = self._resolved(t.no, (*path, -t.given - 1), paths)
+        return yes if yes == no else self.terms.put(LaneChoice(t.given, yes, no))
+
+    def _do(self, e: Node, s: State) -> None:
+        if e.kind == "call" and e.text in _SILENT:
+            return
+        if e.kind == "cast" and e.text == "void" and e.kids[0].kind == "name":
+            return
+        if e[:2] == ("assign", "=") and e.kids[0].kind == "name":
+            name = e.kids[0].text
+            old = self.reader.named(name)
+            if old is None:
+                raise Unread(f"{name} is no vector")
+            new = self.reader.value(e.kids[1])
+            s.vectors[name] = tuple(self.progress.settled(x, y) for x, y in zip(old, new, strict=True))
+            return
+        store = self.reader.stored(e)
+        if store is not None:
+            where = self.reader.address(store[0])
+            lanes: Vector | None = self.reader.value(store[1])
+        elif e[:2] == ("assign", "=") and e.kids[0].kind == "index":
+            where = self.reader.address(Node("binary", "+", e.kids[0].kids))
+            one = self.reader.scalar(e.kids[1])
+            lanes = None if one is None else (one,)
+        else:
+            raise Unread(f"a statement {show(e)}")
+        if where is None or lanes is None:
+            raise Unread(f"a store {show(e)}")
+        self.stored(where, lanes, s)

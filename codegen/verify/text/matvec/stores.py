@@ -1,0 +1,123 @@
+"""What a matrix-vector kernel stores: elements of the result, whose steps are all taken then, and local arrays."""
+
+from __future__ import annotations
+
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.lanes import show
+from codegen.verify.text.matvec.lanewise import Lanewise
+from codegen.verify.text.matvec.state import Address, Front, K, N, Needed, Progress, Spec, State, Vector, within
+from codegen.verify.text.matvec.terms import Element, LaneChoice, Share, Steps, Terms
+from codegen.verify.text.poly import ZERO, Poly, poly
+from codegen.verify.text.read import Node, Unread
+
+
+class Stores:
+    """Stores of vectors and of single elements."""
+
+    def __init__(self, spec: Spec, terms: Terms, reader: Lanewise) -> None:
+        self.spec, self.terms, self.reader = spec, terms, reader
+        self.progress = Progress(spec, terms)
+        self.turns: dict[Poly, set[Poly | str]] = {}  # steps of each element in one turn of the loop that ends
+
+    def stored(self, where: Address, lanes: Vector, s: State) -> None:
+        """A vector, or one element, to the result or to a local array."""
+        if where.given is not None:
+            raise Unread("a store to one place or another")
+        if where.of == "y":
+            self._result(where.at, lanes, s)
+            return
+        local = s.locals.get(where.of)
+        at = where.at.number
+        if local is None or at is None or not 0 <= at <= local.size - len(lanes):
+            raise Unread(f"a store to elements {where.at} of {where.of}")
+        for e, x in enumerate(lanes):
+            local.cells[at + e] = x
+
+    def _result(self, at: Poly, lanes: Vector, s: State) -> None:
+        if not s.facts.equal(at, s.front.at) or not within(s.facts, at, len(lanes), N):
+            raise Unread(f"element {at} of the result is stored where {s.front.at} comes next")
+        for e, x in enumerate(lanes):
+            self._ready(x, at + e, s, s.facts)
+        s.front = s.front._replace(at=s.front.at + len(lanes))
+
+    def _ready(self, number: int, row: Poly, s: State, facts: Facts) -> None:
+        """The value of an element has its steps, as many as those before it."""
+        t = self.terms.terms[self.terms.known(number, facts)]
+        past = t.past if isinstance(t, Steps) else self._complete(t, s) if isinstance(t, Share) else None
+        if past is None or not isinstance(t, (Steps, Share)) or t.row is None or not facts.equal(t.row, row):
+            raise Unread(f"element {row} of the result gets something else")
+        if s.front.after is None:
+            s.front = Front(s.front.at, s.front.before, past)
+        elif not facts.equal(s.front.after, past):
+            raise Unread(f"element {row} takes steps up to {past}, others up to {s.front.after}")
+
+    def _complete(self, share: Share, s: State) -> Poly | None:
+        """All steps where all partial results of the element are in it, and the last steps."""
+        if share.row is None or not share.whole:
+            return None
+        needed = s.needed.get(share.row, Needed(frozenset(), ZERO))
+        return K if share.parts == needed.parts | {f"{needed.past} to {K}"} else None
+
+    # -- elements one by one -----------------------------------------------------------------------
+
+    def copied(self, name: str, past: Poly, to: Node, value: Node, s: State) -> None:
+        """`to = value` for each `name` from 0 up to before `past`, fewer than a vector has lanes."""
+        limit = self.reader.count
+        if not s.facts.holds(poly(limit) - past):
+            raise Unread(f"{past} elements, more than a vector has, one by one")
+        v = s.facts.fresh(name)
+        any_one = s.given(v, past - 1 - v)
+        any_one.names[name] = v
+        self.reader.state = any_one
+        where = self.reader.address(Node("binary", "+", to.kids))
+        if where is None or where.given is not None or value.kind != "index":
+            raise Unread(f"a statement {show(to)} = {show(value)} in a loop over elements")
+        start = where.at - v
+        if where.of == "y":
+            self._copied_back(start, past, v, value, s)
+        elif start.number is None:
+            raise Unread(f"a store to {show(to)}")
+        else:
+            got = self.reader.scalar(value)
+            for e in range(limit):
+                if got is None or s.facts.recorded(e - past):
+                    break
+                self._cell(where.of, start.number + e, past - 1 - e, self._put(got, str(v), poly(e), s.facts), s)
+
+    def _copied_back(self, start: Poly, past: Poly, v: Poly, value: Node, s: State) -> None:
+        """From a local array to the result."""
+        base = self.reader.address(Node("binary", "+", value.kids))
+        local = s.locals.get(base.of) if base is not None and base.given is None else None
+        first = (base.at - v).number if base is not None else None
+        if start != s.front.at or not s.facts.holds(N - start - past) or local is None or first is None:
+            raise Unread(f"element {start} of the result is stored where {s.front.at} comes next")
+        for e in range(self.reader.count):
+            given = past - 1 - e
+            if s.facts.recorded(-given - 1):
+                break
+            if not 0 <= first + e < local.size:
+                raise Unread(f"there is no element {first + e} to copy")
+            got = local.cells.get(first + e, local.rest)
+            self._ready(self.terms.part(got, given, True), start + e, s, s.facts)
+        s.front = s.front._replace(at=start + past)
+
+    def _put(self, number: int, name: str, value: Poly, facts: Facts) -> int:
+        """A value for one value of a name."""
+        t = self.terms.terms[number]
+        if isinstance(t, Element):
+            return self.terms.put(Element(t.of, facts.put(t.at, {name: value})))
+        if isinstance(t, Steps):
+            return self.terms.put(Steps(facts.put(t.row, {name: value}), t.past))
+        if isinstance(t, LaneChoice):
+            yes, no = (self._put(x, name, value, facts) for x in (t.yes, t.no))
+            return self.terms.put(LaneChoice(facts.put(t.given, {name: value}), yes, no))
+        raise Unread("a local array gets something else than elements")
+
+    def _cell(self, of: str, at: int, given: Poly, value: int, s: State) -> None:
+        """An element of a local array gets a value where a condition holds."""
+        local = s.locals.get(of)
+        if local is None or not 0 <= at < local.size:
+            raise Unread(f"{of} has no element {at}")
+        if not s.facts.recorded(given):
+            value = self.terms.put(LaneChoice(given, value, local.cells.get(at, local.rest)))
+        local.cells[at] = value

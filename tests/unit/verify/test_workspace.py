@@ -1,0 +1,88 @@
+"""The memory of a region is read back: parts that overlap, are too small or belong to others are refused."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from codegen.ast.ctree import CNode
+from codegen.machine.load import load_for
+from codegen.options import GenOptions
+from codegen.region import make
+from codegen.region_model import model_region
+from codegen.scop.model import Scop
+from codegen.source_file import open_source
+from codegen.target.emit import Surroundings, emit_region
+from codegen.verify.workspace import wrong_room
+from tests.corpus import KERNELS
+
+OWN = """void f(int n, int m, double A[n][m], double B[n][m])
+{
+  double t[m]; float u[m];
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++) t[j] = A[i][j] + i;
+    for (int j = 0; j < m; j++) u[j] = t[m - 1 - j];
+    for (int j = 0; j < m; j++) B[i][j] = u[j] - t[j];
+  }
+#pragma endscop
+}
+"""
+
+
+ARRAY = """void f(int n, double *tw_memory)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    tw_memory[i] += 1;
+#pragma endscop
+}
+"""
+SOURCES = {"own": OWN, "array": ARRAY}
+
+
+@cache
+def printed(name: str) -> tuple[Scop, CNode, str]:
+    options = GenOptions(target="openmp")
+    source = SOURCES[name] if name in SOURCES else (KERNELS / f"{name}.c").read_text()
+    (s,) = open_source(str(KERNELS / "in.c"), source, options).slices
+    model = model_region(s, options)
+    assert model is not None
+    made = make(model, options, load_for("generic", "generic"))
+    return made.program.scop, made.code, emit_region(made.program.scop, made.code, Surroundings("x;"), True).plain
+
+
+@pytest.mark.parametrize("name", ["own", "symm"])
+def test_memory_is_proven(name: str) -> None:
+    assert "tw_memory" in printed(name)[2]
+    assert wrong_room(*printed(name)) == ""
+
+
+def test_an_array_of_that_name() -> None:
+    """Nothing is asked for; a region that needs memory, or asks for some, is not let through that way."""
+    scop, tree, text = printed("array")
+    assert "tw_memory" in text and wrong_room(scop, tree, text) == ""
+    assert wrong_room(scop, tree, f"{text}void *const tw_memory = tw_alloc(8);")
+    for name in ("own", "symm"):
+        assert wrong_room(*printed(name)[:2], text)
+
+
+CHANGES = {
+    "too little": ("symm", "tw_alloc((long)m * n", "tw_alloc((long)m * m"),
+    "another type": ("symm", "real *const tw_all_above", "float *const tw_all_above"),
+    "no rows": ("symm", "m > 0 && ", ""),
+    "a sum that wraps": ("symm", "(double)m * n", "m * n"),
+    "the second is forgotten": ("own", " + 64 + tw_most_threads()", " + 64 + 0 * tw_most_threads()"),
+    "parts overlap": ("own", "tw_own_t + tw_most_threads() * tw_bytes_t", "tw_own_t + tw_bytes_t"),
+    "the second begins where the first does": ("own", "*const tw_own_u = tw_align(", "*const tw_own_u = (tw_own_t"),
+    "of another thread": ("own", "tw_own_t + tw_thread() * tw_bytes_t", "tw_own_t + tw_thread() * tw_bytes_u"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_damaged_memory_is_refused(name: str) -> None:
+    source, old, new = CHANGES[name]
+    scop, tree, text = printed(source)
+    assert old in text, text[:4000]
+    assert wrong_room(scop, tree, text.replace(old, new, 1))

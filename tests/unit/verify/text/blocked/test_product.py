@@ -1,0 +1,406 @@
+"""What is printed for products is proven from the text itself: damaged text is refused, one place at a time.
+
+Every change is one that a mistake in a template or printer would make. Nothing here is compiled or run.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from codegen.isa.load import load as load_isa
+from codegen.machine.load import load_for
+from codegen.options import GenOptions
+from codegen.region import make, process_region
+from codegen.region_model import model_region
+from codegen.scop.lanes import Lane
+from codegen.source_file import open_source
+from codegen.target.emit import RegionText, Surroundings, emit_region
+from codegen.target.product.blocked import ProductPrinter
+from codegen.target.product.microkernel import MicroKernel, micro_kernel
+from codegen.verify.text.blocked.product import wrong_products
+from codegen.verify.text.check import wrong_text
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.kernel import wrong_kernel
+from codegen.verify.text.poly import poly, var
+
+SOURCE = """void f(int n, int m, int l, double alpha, double A[n][l], double B[l][m], double C[n][m])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < l; k++)
+      for (int j = 0; j < m; j++)
+        C[i][j] += alpha * A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+TRIANGLE = """void f(int n, int l, double A[n][l], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < l; k++)
+      for (int j = 0; j <= i; j++)
+        C[i][j] += A[i][k] * A[j][k];
+#pragma endscop
+}
+"""
+
+
+NUMBERS = """void f(double A[100][48], double B[48][96], double C[100][96])
+{
+#pragma scop
+  for (int i = 0; i < 100; i++)
+    for (int k = 0; k < 48; k++)
+      for (int j = 0; j < 96; j++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+GUARDED = """void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++)
+      for (int k = 0; k < n; k++)
+        if (A[i][k] > 0) C[i][j] -= A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+FEW = """void f(int l, double A[3][l], double B[l][5], double C[3][5])
+{
+#pragma scop
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < l; k++)
+      for (int j = 0; j < 5; j++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+def options(target: str, isa: str = "avx2") -> GenOptions:
+    return GenOptions(target=target, isa=isa)
+
+
+@cache
+def printed(target: str, source: str = SOURCE, isa: str = "avx2") -> RegionText:
+    """The text of a product of doubles, for AVX2 in register tiles of 6 x 8."""
+    chosen = options(target, isa)
+    (s,) = open_source("in.c", source, chosen).slices
+    model = model_region(s, chosen)
+    assert model is not None
+    made = make(model, chosen, load_for("generic", isa))
+    return emit_region(made.program.scop, made.code, Surroundings(), target != "c")
+
+
+FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUARDED, "few": FEW}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("target", ["c", "openmp"])
+def test_products_are_proven(target: str, form: str) -> None:
+    emitted = printed(target, FORMS[form])
+    assert emitted.products
+    assert wrong_text(emitted) == ""
+
+
+@pytest.mark.parametrize("target", ["c", "openmp"])
+def test_products_in_vectors_of_any_length_are_proven(target: str) -> None:
+    emitted = printed(target, SOURCE, "sve")
+    assert emitted.products
+    assert wrong_text(emitted) == ""
+
+
+# What is damaged, the text, what stands there instead, and which of several places (-1: all).
+CHANGES = {
+    "packing reads the next column": ("B[kb + kr][jb + jt + jr]", "B[kb + kr][jb + jt + jr + 1]", 0),
+    "packing of the rest reads the next depth": ("B[kb + kr][jb + jt + jr]", "B[kb + kr + 1][jb + jt + jr]", 1),
+    "rows and depth are exchanged in a sliver": ("tw_to[kr * 6 + ir]", "tw_to[ir * 6 + kr]", 0),
+    "a value lacks its factor": ("alpha * A[ib + it + ir][kb + kr]", "A[ib + it + ir][kb + kr]", 1),
+    "slivers are one row apart": ("tw_left + it * tw_k", "tw_left + (it + 1) * tw_k", 0),
+    "slivers are as deep as the largest block": ("tw_right + jt * tw_k", "tw_right + jt * tw_kc", -1),
+    "zeros overwrite what was packed": ("tw_z < tw_k * 8", "tw_z < tw_kc * tw_nc", 0),
+    "the last sliver is not packed": ("if (tw_n) {", "if (tw_n > 1) {", 0),
+    "the last depth is not packed": ("for (long kr = 0; kr < tw_k; kr++)", "for (long kr = 0; kr < tw_k - 1; kr++)", 0),
+    "the first row of slivers is left out": (
+        "for (long it = 0; it < tw_r; it += 6)",
+        "for (long it = 6; it < tw_r; it += 6)",
+        0,
+    ),
+    "the buffer lacks the left operand": ("tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc", "tw_alloc(tw_nc * tw_kc", 0),
+    "the buffer is one sliver too small": (
+        "tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc",
+        "tw_alloc((tw_nc + tw_team * tw_mc - tw_nr) * tw_kc",
+        0,
+    ),
+    "the operands' buffers overlap": ("tw_right + tw_nc * tw_kc", "tw_right + (tw_nc - tw_nr) * tw_kc", 0),
+    "stale slivers are used for all blocks of rows": ("if (!tw_once || jb == 0)", "if (jb == 0)", 0),
+    "stale slivers are used for all blocks of depth": (
+        "if (!tw_once || jb == 0)",
+        "if (!tw_once || (jb == 0 && kb == 0))",
+        0,
+    ),
+    "blocks of columns overlap": ("jb += tw_nc", "jb += tw_nr", 0),
+    "blocks of depth leave one out": ("kb += tw_kc", "kb += tw_kc + 1", 0),
+    "a block of columns is lost": ("for (long jb = 0; jb < m;", "for (long jb = tw_nc; jb < m;", 0),
+    "a run of tiles repeats its last": ("jp += tw_run", "jp += tw_run - tw_nr", 0),
+    "tiles overlap": ("jt < tw_stop; jt += 8", "jt < tw_stop; jt += 4", 0),
+    "the edge has a row too many": ("tw_m = tw_min(6, tw_r - it)", "tw_m = tw_min(6, tw_r - it + 1)", 0),
+    "the edge's columns are lost": ("tw_n = tw_min(8, tw_c - jt)", "tw_n = tw_min(4, tw_c - jt)", 0),
+    "the target is taken to be whole": (
+        "tw_in_place = (tw_m == 6 ? tw_n % 4 == 0 :",
+        "tw_in_place = (tw_m == 6 ? 1 :",
+        0,
+    ),
+    "a kernel is chosen for fewer rows": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m - 1, tw_n, tw_k,", 0),
+    "a kernel is chosen for rows as columns": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_n, tw_m, tw_k,", 0),
+    "a kernel is given one size": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m, tw_k,", 0),
+    "a kernel takes one step less": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m, tw_n, tw_k - 1,", 0),
+    "a kernel takes one step more": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m, tw_n, tw_k + 1,", 0),
+    "operands of another tile": ("tw_b = tw_right + jt * tw_k", "tw_b = tw_right + (jt + 8) * tw_k", 0),
+    "rows in another distance": (
+        "&C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]",
+        "&C[ib + it + 2][jb + jt] - &C[ib + it][jb + jt]",
+        0,
+    ),
+    "the tile of another place": ("tw_in_place ? &C[ib + it][jb + jt]", "tw_in_place ? &C[ib + it][jb]", 0),
+    "the copy is not loaded": ("tw_tile[ir * 8 + jr] = C[ib + it + ir][jb + jt + jr]", "tw_tile[ir * 8 + jr] = 0", 0),
+    "the copy goes to another row": (
+        "C[ib + it + ir][jb + jt + jr] = tw_tile",
+        "C[ib + it + ir + 1][jb + jt + jr] = tw_tile",
+        0,
+    ),
+    "the copy goes past the edge": ("for (long jr = 0; jr < tw_n; jr++)", "for (long jr = 0; jr < 8; jr++)", -1),
+    "runs may have no end": ("(tw_room / tw_k - 6)", "(tw_room / tw_k - 14)", 0),
+}
+# What the function that chooses a kernel does.
+CHOICES = {
+    "a kernel for half the rows is chosen for more": ("else if (m <= 3)", "else if (m <= 4)", 0),
+    "a kernel for half the columns is chosen for more": ("if (n <= 4)", "if (n <= 5)", 0),
+    "a kernel of too few rows": ("_tile(6, 2, k,", "_tile(3, 2, k,", 0),
+    "a kernel of too few columns": ("_tile(6, 2, k,", "_tile(6, 1, k,", 0),
+    "a kernel that nobody has proven": ("_tile(6, 2, k,", "_tile(5, 2, k,", 0),
+    "the operands are exchanged": ("_tile(6, 2, k, a, b,", "_tile(6, 2, k, b, a,", 0),
+    "one step less": ("_tile(6, 2, k,", "_tile(6, 2, k - 1,", 0),
+    "something is changed first": ("if (n <= 4)", "k += 1; if (n <= 4)", 0),
+}
+THREADS = {
+    "no barrier before the next block": ("#pragma omp barrier", "", 0),
+    "every thread packs everything": ("#pragma omp for", "", 0),
+    "threads share the left operand's buffer": (" + tw_me * tw_mc * tw_kc", "", 0),
+    "threads overlap": ("tw_me / tw_across + 1", "tw_me / tw_across + 2", 0),
+    "a thread's columns are lost": ("(tw_me % tw_across + 1)", "(tw_me % tw_across)", 0),
+    "rows of threads that are not there": ("tw_across = tw_size / tw_down", "tw_across = tw_size", 0),
+}
+
+
+CORNERS = {
+    "tiles are passed over of which some belongs": ("ib + it - (jb + jt) + 5 >= 0", "ib + it - (jb + jt) + 4 >= 0", 0),
+    "tiles are taken to be whole": ("ib + it - (jb + jt) - (8 - 1) >= 0", "ib + it - (jb + jt) - (6 - 1) >= 0", 0),
+    "cut tiles are taken to be whole": (" && tw_whole", "", 0),
+    "all of a cut tile is stored": ("if (ib + it + ir - (jb + jt + jr) >= 0) C[", "C[", 0),
+    "less than belongs is stored": (
+        "if (ib + it + ir - (jb + jt + jr) >= 0) C[",
+        "if (ib + it + ir - (jb + jt + jr) >= 1) C[",
+        0,
+    ),
+    "less than belongs is loaded": (
+        "if (ib + it + ir - (jb + jt + jr) >= 0) tw_tile",
+        "if (ib + it + ir - (jb + jt + jr) >= 1) tw_tile",
+        0,
+    ),
+    "blocks of a thread are lost": ("ib += tw_mc", "ib += 2 * tw_mc", 0),
+    "threads overlap": ("tw_balance(tw_me + 1, tw_size", "tw_balance(tw_me + 2, tw_size + 1", 0),
+    "a part too few": ("tw_balance(tw_me, tw_size", "tw_balance(tw_me + 1, tw_size", 0),
+    "more parts than threads": ("tw_balance(tw_me, tw_size", "tw_balance(tw_me, tw_size + 1", -1),
+    "parts of other work": ("tw_me + 1, tw_size, tw_parts, tw_top", "tw_me + 1, tw_size, tw_parts, 2", 0),
+    "parts of fewer panels": ("tw_parts = tw_panels(tw_rows, 6)", "tw_parts = tw_panels(tw_rows, 12)", 0),
+}
+
+
+COMPARED = {
+    "another element is compared": ("__builtin_memcmp(&tw_tile[ir * 8 + jr],", "__builtin_memcmp(&tw_tile[ir * 8],", 0),
+    "the first elements are compared": (
+        "__builtin_memcmp(&tw_tile[ir * 8 + jr], &tw_was[ir * 8 + jr],",
+        "__builtin_memcmp(&tw_tile[0], &tw_was[0],",
+        0,
+    ),
+    "a part of an element is compared": ("sizeof *tw_tile", "sizeof(char)", 0),
+    "it is not known what elements were": ("tw_was[ir * 8 + jr] = tw_tile", "tw_tile", 0),
+    "another element is kept": ("tw_was[ir * 8 + jr] = tw_tile", "tw_was[jr] = tw_tile", 0),
+    "no room for what elements were": ("tw_was[4 * 8];", "tw_was[3 * 8];", 0),
+    "all that changed is stored": (
+        "if (ib + it + ir - (jb + jt + jr) >= 0 && __builtin_memcmp",
+        "if (__builtin_memcmp",
+        0,
+    ),
+    "less than belongs is stored": (">= 0 && __builtin_memcmp", ">= 1 && __builtin_memcmp", 0),
+}
+
+
+# Vectors have a length that only the processor knows: tiles are tw_nr columns wide.
+ANY_LENGTH = {
+    "tiles of another width": ("tw_nr = 4 * tw_sve_lanes_f64()", "tw_nr = 3 * tw_sve_lanes_f64()", 0),
+    "slivers of the right operand overlap": ("jt < tw_full; jt += tw_nr", "jt < tw_full; jt += 4", 0),
+    "tiles leave columns out": ("jt < tw_stop; jt += tw_nr", "jt < tw_stop; jt += 2 * tw_nr", 0),
+    "columns and depth are exchanged": ("kr * tw_nr + jr", "jr * tw_nr + kr", 0),
+    "the rest of columns is not packed": ("if (tw_n) {", "if (tw_n > 1) {", 0),
+    "the copy has rows of another length": ("tw_tile[ir * tw_nr + jr] = C", "tw_tile[ir * 8 + jr] = C", 0),
+    "the copy goes past the edge": (
+        "for (long jr = 0; jr < tw_n; jr++) tw_tile",
+        "for (long jr = 0; jr < tw_nr; jr++) tw_tile",
+        0,
+    ),
+    "a kernel of too few vectors": ("tw_sve_f64_6x4v_add_mul(tw_k", "tw_sve_f64_6x3v_add_mul_of_6x4v(tw_k", 0),
+    "the buffer is a vector too small": (
+        "tw_alloc((tw_nc + tw_team * tw_mc)",
+        "tw_alloc((tw_nc - 1 + tw_team * tw_mc)",
+        0,
+    ),
+}
+FEWER = {
+    "zeros overwrite what was packed": ("tw_z < tw_k * 8", "tw_z < tw_kc * 16", 0),
+    "a row too many": ("tw_m = tw_min(6, tw_r - it)", "tw_m = tw_min(6, tw_r - it + 1)", 0),
+    "packing leaves out a column": ("jr < tw_n; jr++)", "jr < tw_n - 1; jr++)", 0),
+    "packing reads another row": ("A[ib + it + ir]", "A[ib + it + ir + 1]", -1),
+}
+
+
+def changed(text: str, old: str, new: str, which: int) -> str:
+    """The text with one place, or all, changed; however its lines are broken."""
+    pattern = r"\s+".join(map(re.escape, old.split()))
+    places = list(re.finditer(pattern, text))
+    assert len(places) > which, f"`{old}` does not stand in the text"
+    for m in reversed(places if which < 0 else [places[which]]):
+        text = text[: m.start()] + new + text[m.end() :]
+    return text
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_damaged_products_are_refused(what: str) -> None:
+    emitted = printed("c")
+    assert wrong_products(changed(emitted.plain, *CHANGES[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", CHOICES)
+def test_wrong_choices_of_kernels_are_refused(what: str) -> None:
+    emitted = printed("c")
+    (view,) = emitted.products
+    assert wrong_products(emitted.plain, [replace(view, chosen=changed(view.chosen, *CHOICES[what]))])
+
+
+@pytest.mark.parametrize("what", THREADS)
+def test_damaged_teams_are_refused(what: str) -> None:
+    emitted = printed("openmp")
+    assert wrong_products(changed(emitted.plain, *THREADS[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", CORNERS)
+def test_damaged_triangles_are_refused(what: str) -> None:
+    emitted = printed("openmp", TRIANGLE)
+    assert wrong_products(changed(emitted.plain, *CORNERS[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", ANY_LENGTH)
+def test_damaged_products_in_vectors_of_any_length_are_refused(what: str) -> None:
+    emitted = printed("c", SOURCE, "sve")
+    assert wrong_products(changed(emitted.plain, *ANY_LENGTH[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", FEWER)
+def test_damaged_products_of_few_rows_and_columns_are_refused(what: str) -> None:
+    emitted = printed("c", FEW)
+    assert wrong_products(changed(emitted.plain, *FEWER[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", COMPARED)
+def test_damaged_comparisons_are_refused(what: str) -> None:
+    emitted = printed("openmp", GUARDED)
+    assert wrong_products(changed(emitted.plain, *COMPARED[what]), emitted.products)
+
+
+def test_what_a_printer_that_errs_prints_gives_way_to_a_simpler_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = ProductPrinter._operand
+    monkeypatch.setattr(ProductPrinter, "_operand", lambda *a: right(*a).replace("kb + kr", "kb + kr + 1"))
+    chosen = options("c")
+    (s,) = open_source("in.c", SOURCE, chosen).slices
+    outcome = process_region(s, SOURCE, chosen, load_for("generic", "avx2"))
+    assert outcome.text is not None and "tw_depth" not in outcome.text
+    assert "could not be proven" in "".join(d.message for d in outcome.diagnostics if d.id == "fallback")
+
+
+ADD = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
+LEAST = Lane("min", (Lane("acc"), Lane("add", (Lane("a"), Lane("b")))))
+
+
+@pytest.mark.parametrize("isa", ["generic", "avx2", "avx512", "neon", "sve"])
+@pytest.mark.parametrize("elem", ["f64", "f32", "i32", "u8"])
+@pytest.mark.parametrize("step", [ADD, LEAST], ids=["add-mul", "min-add"])
+def test_kernels_are_proven(isa: str, elem: str, step: Lane) -> None:
+    table = load_isa(isa)
+    kernels = [MicroKernel(elem, step, 0, 4, 2), MicroKernel(elem, step, 0, 4, 1, a_rows=6, b_vectors=2, unroll=2)]
+    kernels += [MicroKernel(elem, step, 0, 4, 2, spread=True)] if table.bits else []
+    kernels += [MicroKernel(elem, step, 0, 4, 2, narrow="i16")] if (isa, elem, step) == ("neon", "i32", ADD) else []
+    for k in kernels:
+        assert wrong_kernel(table, k, micro_kernel(table, k)) == ""
+
+
+KERNELS = {
+    "the next row's value": ("avx2", ADD, "x[1] = _mm256_set1_pd(a[1])", "x[1] = _mm256_set1_pd(a[2])"),
+    "the next row's value later": ("avx2", ADD, "x[i + 2] = _mm256_set1_pd(a[i + 2])", "x[i + 2] = x[i]"),
+    "a value that was not loaded": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 3 < rows)"),
+    "a row that is not there": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 1 < rows)"),
+    "the next vector of b": ("avx2", ADD, "_mm256_loadu_pd(b + 4 * j)", "_mm256_loadu_pd(b + 4 * j + 4)"),
+    "a vector of b is missing": ("avx2", ADD, "j < vectors; j++)\n      y[j]", "j + 1 < vectors; j++)\n      y[j]"),
+    "another accumulator": ("avx2", ADD, "= tw_avx2_fma_f64(acc[i][j]", "= tw_avx2_fma_f64(acc[i][0]"),
+    "a step's product twice": ("avx2", ADD, "_fma_f64(acc[i][j], x[i]", "_fma_f64(acc[i][j], x[0]"),
+    "an accumulator in the wrong row": ("avx2", ADD, "(row[i] + 4 * j, acc[i][j])", "(row[i] + 4 * j, acc[0][j])"),
+    "a row too many": ("avx2", ADD, "_storeu_pd(row[i] + 4", "_storeu_pd(row[i] + ldc + 4"),
+    "a row too few": ("avx2", ADD, "i < rows; i++) {\n      TW_KEEP", "i + 1 < rows; i++) {\n      TW_KEEP"),
+    "a tile of another size": ("avx2", ADD, "int rows, int vectors", "int vectors, int rows"),
+    "no room for the tile": ("avx2", ADD, "acc[4][2]", "acc[4][1]"),
+    "rows in the wrong distance": ("avx2", ADD, "row[i - 1] + ldc", "row[i - 1] + 2 * ldc"),
+    "a moves too far": ("avx2", ADD, "a += 4", "a += 6"),
+    "one step less": ("avx2", ADD, "p < k", "p < k - 1"),
+    "the first step is left out": ("avx2", ADD, "long p = 0", "long p = 1"),
+    "the wrong lane": ("neon", ADD, "av0, 1)", "av0, 0)"),
+    "a lane that is not there": ("neon", ADD, "av0, 1)", "av0, 2)"),
+    "no doubt is asked for": ("neon", LEAST, "odd = vorrq_u64(odd, tw_neon_nought_f64(acc[i][j]))", "odd = odd"),
+    "a doubtful result is kept": ("neon", LEAST, "if (doubtful) {\n", "if (!doubtful) {\n"),
+    "not from the beginning": ("neon", LEAST, "a = first_a;", ""),
+    "half a vector further": ("sve", ADD, "row0 + vl", "row0 + 2 * vl"),
+}
+
+
+@pytest.mark.parametrize("what", KERNELS)
+def test_damaged_kernels_are_refused(what: str) -> None:
+    isa, step, old, new = KERNELS[what]
+    table, kernel = load_isa(isa), MicroKernel("f64", step, 0, 4, 2)
+    text = micro_kernel(table, kernel)
+    assert old in text
+    assert wrong_kernel(table, kernel, text) == ""
+    assert wrong_kernel(table, kernel, text.replace(old, new))
+
+
+def test_facts_prove_what_follows_and_no_more() -> None:
+    facts = Facts()
+    x, y, n = var("x"), var("y"), var("n")
+    facts.learn(x, n - 1 - x, y - 8 * x, 8 * n - y)
+    assert facts.holds(n - 1)
+    assert facts.holds(n * 8 - 8 * x - 8)
+    assert not facts.holds(n - 2)
+    least = facts.minimum(x, y)
+    assert facts.holds(x - least) and facts.holds(least + least)
+    assert not facts.holds(least - x - 1)
+    half = facts.quotient(n, poly(2))
+    assert facts.holds(n - 2 * half) and facts.holds(2 * half + 1 - n)
+    assert not facts.holds(half - 1)
