@@ -11,7 +11,7 @@ from codegen.sparse.api import Options, convert
 from codegen.sparse.explain import explain
 from codegen.sparse.formats.load import load
 from codegen.sparse.ir.counting import Count, Scatter
-from codegen.sparse.ir.model import Branch, Copy, Loop, MonotonicRepair
+from codegen.sparse.ir.model import Branch, Copy, Loop, Sweep
 from codegen.sparse.ir.sorting import Radix
 from codegen.sparse.ir.walk import parts
 from codegen.sparse.synth.cases import classify
@@ -51,13 +51,13 @@ def test_sorted_coordinates_need_no_permutation() -> None:
     found = steps("SCOO", "CSR")
     assert not any(isinstance(s, (Count, Scatter, Radix)) for s in found)
     assert {s.target for s in found if isinstance(s, Copy)} == {"col", "val"}
-    assert sum(isinstance(s, MonotonicRepair) for s in found) == 1  # empty rows
+    assert sum(isinstance(s, Sweep) for s in found) == 1  # empty rows
 
 
 def test_rows_to_columns_is_one_counting_permutation() -> None:
     found = steps("CSR", "CSC")
     assert sum(isinstance(s, Scatter) for s in found) == 1
-    assert not any(isinstance(s, (Radix, MonotonicRepair)) for s in found)
+    assert not any(isinstance(s, (Radix, Sweep)) for s in found)
 
 
 def test_unsorted_coordinates_are_looked_at_first() -> None:
@@ -72,7 +72,7 @@ def test_rows_to_coordinates_copies_in_blocks() -> None:
 
 def test_fibres_need_no_sweep() -> None:
     """A fibre without entries is not stored, so its pointers need no repair."""
-    assert not any(isinstance(s, MonotonicRepair) for s in steps("COO3", "CSF"))
+    assert not any(isinstance(s, Sweep) for s in steps("COO3", "CSF"))
 
 
 def test_orders() -> None:

@@ -10,7 +10,7 @@ from codegen.sparse.emit.packets import count_packets, place_packets
 from codegen.sparse.emit.radix import radix
 from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix, Scatter
-from codegen.sparse.ir.model import Alloc, Branch, Copy, Define, Free, Loop, MonotonicRepair, Require, Shrink, Step
+from codegen.sparse.ir.model import Alloc, Branch, Copy, Define, Free, Loop, Require, Shrink, Step, Sweep
 from codegen.sparse.ir.nest import For, Guard, Let, Nest
 from codegen.sparse.ir.sorting import NewList, Radix, SortList, SortSegments
 from codegen.sparse.ir.statement import Stmt
@@ -141,7 +141,7 @@ class StepPrinter(StmtPrinter):
         for value, h in zip(now, held, strict=True):
             self.w.line(f"{h} = {value};")
 
-    def print_sweep(self, s: MonotonicRepair) -> None:
+    def print_sweep(self, s: Sweep) -> None:
         sign, change = {"<=": ("<", ""), "<": ("<=", " + 1"), ">=": (">", ""), ">": (">=", " - 1")}[s.sign]
         self.w.comment(f"keep {s.array} monotonic, also where nothing was stored")
         self.w.line(f"for (int64_t x = 0; x < {self.c(s.size)}; x++)")

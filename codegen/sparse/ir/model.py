@@ -63,7 +63,7 @@ class Define:
 
 
 @record
-class MonotonicRepair:
+class Sweep:
     """Repair a monotonic function: array(x + 1) at least (or at most) array(x), x ascending."""
 
     array: str
@@ -108,7 +108,7 @@ class Branch:
     note: str
 
 
-Step = Union[Branch, Loop, Alloc, Free, Define, Count, Distinct, Prefix, Scatter, MonotonicRepair, Max, Number, Gather,
+Step = Union[Branch, Loop, Alloc, Free, Define, Count, Distinct, Prefix, Scatter, Sweep, Max, Number, Gather,
              Copy, SortList, NewList, Radix, SortSegments, Require, Shrink]
 
 

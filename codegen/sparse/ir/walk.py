@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.algebra.terms import functions, names, rename_calls
 from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix, Scatter
-from codegen.sparse.ir.model import Alloc, Copy, Define, MonotonicRepair, Shrink
+from codegen.sparse.ir.model import Alloc, Copy, Define, Shrink, Sweep
 from codegen.sparse.ir.nest import For, Let, Tick
 from codegen.sparse.ir.sorting import Radix, SortList, SortSegments
 from codegen.sparse.ir.statement import OnChange, Recall, Reject, Store
@@ -66,11 +66,11 @@ def rename_array(node: T, old: str, new: str) -> T:
 
 
 _WRITES = {Store: ("target",), Alloc: ("array",), Define: ("name",), Count: ("counter",), Prefix: ("array",),
-           Scatter: ("counter",), MonotonicRepair: ("array",), Max: ("name",), Number: ("table", "name"),
+           Scatter: ("counter",), Sweep: ("array",), Max: ("name",), Number: ("table", "name"),
            Gather: ("values",), Copy: ("target",), SortList: ("list", "name"), Radix: ("arrays", "values"),
            SortSegments: ("array",), Shrink: ("array",), Distinct: ("seen", "found", "ptr", "name"),
            Recall: ("table",), Reject: ("seen",), OnChange: ("var",)}
-_READS = {Count: ("counter",), Prefix: ("array",), Scatter: ("counter",), MonotonicRepair: ("array",), Max: ("array",),
+_READS = {Count: ("counter",), Prefix: ("array",), Scatter: ("counter",), Sweep: ("array",), Max: ("array",),
           Number: ("table",), Gather: ("table",), Copy: ("source",), SortSegments: ("array", "ptr"),
           Shrink: ("array",), Distinct: ("seen",), Recall: ("table", "values"), Reject: ("seen",)}
 

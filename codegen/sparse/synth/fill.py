@@ -5,7 +5,7 @@ from codegen.sparse.algebra.expr import Exp, call, div, num, var
 from codegen.sparse.algebra.terms import calls
 from codegen.sparse.formats.model import Function
 from codegen.sparse.ir.counting import Count, Scatter
-from codegen.sparse.ir.model import Alloc, Loop, MonotonicRepair, Step
+from codegen.sparse.ir.model import Alloc, Loop, Step, Sweep
 from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, For, Let, Tick
 from codegen.sparse.ir.statement import OnChange, Recall, Reject, Stmt, Store
 from codegen.sparse.synth.bounds import linear, volume
@@ -61,7 +61,7 @@ class Filled(Numbered):
                 if pos.ptr:
                     inner = (*inner, Store(pos.ptr, self.end_of(place), var(pos.var) + 1))
                     if pos.parent in dict(self.t.resolved):
-                        sweeps.append(MonotonicRepair(pos.ptr, self.room(pos.ptr) - 1, "<="))
+                        sweeps.append(Sweep(pos.ptr, self.room(pos.ptr) - 1, "<="))
                 head.append(OnChange(pos.var, self.keys(place), inner))
         index = self.at(self.t.desc.access)
         value: tuple[Stmt, ...] = (Store(self.t.desc.data, index, self.stream.value, "+=" if self.summed else "="),)
@@ -105,7 +105,7 @@ class Filled(Numbered):
         if pos.ptr and not (self.plan.move == "scatter" and self.counter == pos.ptr):
             loops.append(((Store(pos.ptr, self.end_of(place), self.env[pos.var] + 1),), f"fill {pos.ptr}"))
             if pos.parent in dict(self.t.resolved):
-                sweeps.append(MonotonicRepair(pos.ptr, self.room(pos.ptr) - 1, "<="))
+                sweeps.append(Sweep(pos.ptr, self.room(pos.ptr) - 1, "<="))
 
     def end_of(self, place: Place) -> Exp:
         """Where the array of starts has the end of the entry's segment: the element after its start."""

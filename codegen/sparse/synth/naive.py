@@ -9,7 +9,7 @@ from __future__ import annotations
 from codegen.sparse.algebra.expr import Exp, call, num, var
 from codegen.sparse.algebra.relation import equal
 from codegen.sparse.algebra.terms import subst
-from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, MonotonicRepair, Require, Step
+from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, Require, Step, Sweep
 from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, For, Let, Tick
 from codegen.sparse.ir.sorting import NewList, SortList
 from codegen.sparse.ir.statement import Find, Insert, Reject, Stmt, Store
@@ -131,7 +131,7 @@ class _Naive:
             at = linear(self.sizes[pos.ptr], tuple(self.at(var(u)) for u in pos.segment.above))
             self.loop((Store(pos.ptr, at, var(pos.var), "min"),), f"fill {pos.ptr} by minimum (case 2)")
             self.loop((Store(pos.ptr, at + 1, var(pos.var) + 1, "max"),), f"fill {pos.ptr} by maximum (case 3)")
-            self.steps.append(MonotonicRepair(pos.ptr, room(self.t, self.sizes, pos.ptr) - 1, "<="))
+            self.steps.append(Sweep(pos.ptr, room(self.t, self.sizes, pos.ptr) - 1, "<="))
             if not pos.segment.chained:
                 x, size = var("x"), volume(self.sizes[pos.segment.high])
                 self.steps.append(Loop((For("x", num(0), size),), (Store(pos.segment.high, x, call(pos.ptr, x + 1)),),

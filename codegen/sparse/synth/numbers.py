@@ -6,7 +6,7 @@ from collections.abc import Callable
 from codegen.sparse.algebra.expr import Exp, call, num, var
 from codegen.sparse.algebra.relation import equal
 from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix
-from codegen.sparse.ir.model import Alloc, Define, Loop, MonotonicRepair, Require, Shrink
+from codegen.sparse.ir.model import Alloc, Define, Loop, Require, Shrink, Sweep
 from codegen.sparse.ir.nest import INDEX, For
 from codegen.sparse.ir.sorting import SortSegments
 from codegen.sparse.ir.statement import OnChange, Store
@@ -107,7 +107,7 @@ class Numbered(Arranged):
         note = f"find the distinct {self.named(local)} of each {self.named(owner)}"
         counted = not pos.group or (self.p.policy == REJECT and pos.full)
         self.add(Distinct(self.stream.nest, self.at(owner), at, at - low, high - low + 1, seen, found, ptr,
-                          "distinct" if counted else "", note), MonotonicRepair(ptr, size, "<="))
+                          "distinct" if counted else "", note), Sweep(ptr, size, "<="))
         if not place.order.free:
             self.add(SortSegments(found, ptr, size))
         if self.p.policy == REJECT and pos.full:

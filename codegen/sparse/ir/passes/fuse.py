@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.algebra.terms import calls
-from codegen.sparse.ir.model import Computation, Copy, Loop, MonotonicRepair, Step
+from codegen.sparse.ir.model import Computation, Copy, Loop, Step, Sweep
 from codegen.sparse.ir.statement import Stmt, Store
 from codegen.sparse.ir.walk import expressions, reads, writes
 
@@ -47,7 +47,7 @@ def _partner(steps: list[Step], s: Step) -> int | None:
         other = steps[at]
         if isinstance(other, Loop) and other.nest == s.nest and legal(other, s):
             return at
-        if not independent(other, s) or not isinstance(other, (Loop, Copy, MonotonicRepair)):
+        if not independent(other, s) or not isinstance(other, (Loop, Copy, Sweep)):
             return None
     return None
 
