@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
 
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
-from codegen.mpi.blocks import Blocks, blocks_of
+from codegen.mpi.blocks import Blocks
 from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.layout import layouts
-from codegen.mpi.messages import Exchange, exchanges
 from codegen.mpi.network import load_network
 from codegen.mpi.phase_program import phase_program
-from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
+from codegen.mpi.phases import Cut, NotShared, Phase
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
+from codegen.mpi.share import SharedRegion, share_out
 from codegen.mpi.target import RANKS
-from codegen.mpi.trees import Transfer, skeleton, transfers
-from codegen.mpi.variables import cut_with_variables, declarations
+from codegen.mpi.trees import skeleton
+from codegen.mpi.variables import declarations
 from codegen.mpi.views import RankViews
 from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
@@ -28,7 +27,6 @@ from codegen.region import Made, RegionOutcome, attempt, make
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.isl_helpers import in_words
 from codegen.scop.model import Scop
-from codegen.scop.tree import Loop
 from codegen.strategy.planner import source_plan
 from codegen.target.guards.buffers import room_of
 from codegen.target.text.pieces import View
@@ -97,28 +95,13 @@ def _replicated(scop: Scop, error: Exception) -> Diagnostic:
 
 def _for_ranks(job: RegionJob, one: str) -> RanksText:
     """The text for several ranks, proven, with that for one as what runs elsewhere."""
-    p = job.model.program
-    held = layouts(p.scop, job.options.distribute)
-    if job.model.alone:
-        raise NotShared("it runs on the thread that comes to it")
-    asked = _asked(job)
-    p, found, own = cut_with_variables(p, any_loop if asked is None else partial(_wanted, asked))
-    for d in asked or ():
-        if not any(_wanted((d,), q.shared, q.stmts) for q in found.shared if q.shared is not None):
-            why = found.why or "a loop around it is shared, or loops around it count something else"
-            raise InputError("illegal-plan", f"ranks cannot share loop {d.loop}: {why}", d.loc, "leave it out")
-    if asked == ():
-        raise NotShared("its plan shares no loop among ranks")
-    if not found.shared:
-        raise NotShared(found.why or "every loop of it carries a dependence")
-    _check_arrays(p.scop, found)
-    blocks = blocks_of(p.scop, found, held)
-    results = {q.name: _result(job, p, q, blocks) for q in found.phases}
-    around = skeleton(p, found)
-    moves = tuple((x, transfers(p, found, x, blocks)) for x in exchanges(p, found, blocks))
-    _prove(p, found, blocks, moves, wrong_order(around))
-    printer = RankViews(p, found, blocks, results, moves, job.model.threads(job.options))
-    variables = tuple(View("decl", line) for line in declarations(p.scop, own))
+    x = share_out(job.model, job.options, _asked(job))
+    p, blocks = x.program, x.ranked.blocks
+    results = {q.name: _result(job, p, q, blocks) for q in x.ranked.cut.phases}
+    around = skeleton(p, x.ranked.cut)
+    _prove(x, wrong_order(around))
+    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, job.model.threads(job.options), x.early)
+    variables = tuple(View("decl", line) for line in declarations(p.scop, x.own))
     return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
 
 
@@ -136,10 +119,6 @@ def _user_plan(job: RegionJob) -> Plan | None:
     return plans[0] if plans else None
 
 
-def _wanted(asked: tuple[Ranks, ...], loop: Loop, stmts: tuple[str, ...]) -> bool:
-    return any(d.loop.name == loop.name and (not d.loop.stmt or d.loop.stmt in stmts) for d in asked)
-
-
 def _with_ranks(plan: str, found: Cut) -> str:
     """A plan that says which loops ranks share."""
     if re.search(r"^  ranks ", plan, re.M):
@@ -149,28 +128,11 @@ def _with_ranks(plan: str, found: Cut) -> str:
     return f"{head}\n{''.join(lines)}{rest}"
 
 
-def _prove(
-    p: Program, found: Cut, blocks: tuple[Blocks, ...], moves: tuple[tuple[Exchange, tuple[Transfer, ...]], ...],
-    order: str,
-) -> None:  # fmt: skip
-    problem = order or not_shared_out(p, found, blocks) or wrong_message(p, found, blocks, moves)
+def _prove(x: SharedRegion, order: str) -> None:
+    p, cut, blocks = x.program, x.ranked.cut, x.ranked.blocks
+    problem = order or not_shared_out(p, cut, blocks) or wrong_message(p, cut, blocks, x.moves)
     if problem:
         raise NotShared(f"what ranks send could not be proven: {problem}")
-
-
-def _check_arrays(scop: Scop, found: Cut) -> None:
-    """What shared phases write can be sent element by element."""
-    for q in found.shared:
-        for name in q.stmts:
-            s = scop.statement(name)
-            for a in s.writes:
-                array = scop.arrays[a.array]
-                if array.inside:
-                    continue
-                if array.opaque or array.mixed:
-                    raise NotShared(f"which elements of `{array.base}` are stored is not known before it runs")
-                if sum(1 for b in s.writes if b.array == a.array) > 1:
-                    raise NotShared(f"one statement stores several elements of `{array.base}`")
 
 
 def _result(job: RegionJob, p: Program, q: Phase, blocks: tuple[Blocks, ...]) -> Made:

@@ -12,6 +12,7 @@ from codegen.ast.generate import expression
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, MINE, TAKER, Blocks
 from codegen.mpi.messages import START, Exchange
+from codegen.mpi.overlap import Margins
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import Made, Transfer
@@ -37,6 +38,7 @@ class RankViews:
     results: Mapping[str, Result]
     found: Sequence[tuple[Exchange, Sequence[Transfer]]]
     threads: bool
+    early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
     helpers: set[str] = field(default_factory=set)
     builders: list[ViewBuilder] = field(default_factory=list)
 
@@ -48,7 +50,8 @@ class RankViews:
         """Everything, from the blocks of this rank to the last exchange."""
         inside = self._around(skeleton.code, {}, reserved(self.scop), skeleton)
         first = next((self._exchange(x, parts, {}) for x, parts in self.found if x.phase == START), ())
-        last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), ())
+        end = (View("decl", "tw_wait();"),) if self.early else ()
+        last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), end)
         views = (*first, *inside, *last)
         return (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
 
@@ -86,14 +89,37 @@ class RankViews:
                 lines.append(View("decl", f"const long {name} = {text};"))
                 text = name
             given[param] = text
+        views = self._beside_messages(q, given)
+        after = next((self._exchange(x, parts, given) for x, parts in self.found if x.phase == q.name), ())
+        return (View("block", body=(*lines, *views, *after)),) if lines else (*views, *after)
+
+    def _beside_messages(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
+        """A phase, with the wait for what is under way: ahead of it, or of the iterations that touch it."""
+        m = self.early.get(q.name)
+        if m is None:
+            wait = (View("decl", "tw_wait();"),) if self.early else ()
+            return (*wait, *self._run_of(q, given))
+        if not m.low and not m.high:
+            return self._run_of(q, given)
+        first, past = next(b for b in self.blocks if q.name in b.phases).ends(MINE)
+        views = self._run_of(q, {**given, first: "tw_from", past: "tw_to"})
+        which = f"tw_piece, {first}, {past}, {m.low}, {m.high}"
+        body = (
+            View("decl", f"const long tw_from = tw_piece_from({which}), tw_to = tw_piece_to({which});"),
+            View("if", "tw_piece == 1", body=(View("stmt", "tw_wait();"),)),
+            *views,
+        )
+        head = "int tw_piece = 0; tw_piece < 3; tw_piece++"
+        return (View("for", head, "the interior while messages travel, then what they are for", body=body),)
+
+    def _run_of(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
+        """What one rank runs of a phase."""
         made = self.results[q.name]
         scop = _spelled(made.program.scop, given)
         builder = ViewBuilder(scop, pragma_makers(scop, self.threads), self.helpers, threads=self.threads)
         self.builders.append(builder)
         views = unwrapped(builder.build(made.code))
-        views = (*ahead_numbers(scop, self.threads, words_of(views)), *views)
-        after = next((self._exchange(x, parts, given) for x, parts in self.found if x.phase == q.name), ())
-        return (View("block", body=(*lines, *views, *after)),) if lines else (*views, *after)
+        return (*ahead_numbers(scop, self.threads, words_of(views)), *views)
 
     def _ends(self, who: str, rank: str, words: set[str]) -> tuple[View, ...]:
         """Where the blocks of a rank begin and end, if it is asked."""
@@ -115,7 +141,8 @@ class RankViews:
         arrays = ", ".join(self.scop.arrays[t.array].base for t in parts)
         what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what others hold and this rank computed"
         head = "long tw_k = 0; tw_k < tw_messages(); tw_k++"
-        return View("for", head, what, body=(*ends, *inside)), View("decl", "tw_exchange();")
+        move = "tw_send();" if self.early and x.phase else "tw_exchange();"
+        return View("for", head, what, body=(*ends, *inside)), View("decl", move)
 
     def _elements(self, t: Transfer, given: Mapping[str, str]) -> tuple[View, ...]:
         scop = _spelled(t.made.scop, given)

@@ -10,7 +10,7 @@ import pytest
 
 from codegen.checking.compare import CheckReport, check
 from codegen.checking.ranks import run as ranks
-from codegen.mpi import region, target
+from codegen.mpi import region, share, target
 from codegen.mpi.messages import Exchange, exchanges
 from codegen.options import GenOptions
 from tests.mpi.programs import needs_mpi
@@ -36,7 +36,7 @@ def test_wrong_messages_are_found(change: Callable[[isl.Set], isl.Set], monkeypa
         first, *rest = exchanges(*args)  # type: ignore[arg-type]
         return replace(first, elements={a: change(e) for a, e in first.elements.items()}), *rest
 
-    monkeypatch.setattr(region, "exchanges", faulty)
+    monkeypatch.setattr(share, "exchanges", faulty)
     monkeypatch.setattr(region, "wrong_message", lambda *_: "")
     report = checked()
     assert not report.ok and "ranks" in report.lines[0], report.lines
@@ -46,7 +46,7 @@ def test_wrong_messages_are_found(change: Callable[[isl.Set], isl.Set], monkeypa
 @pytest.mark.parametrize(
     ("words", "instead"),
     [
-        ("  MPI_Waitall((int)n, tw_world.requests, tw_world.states);\n", ""),
+        ("  MPI_Waitall((int)count, tw_world.requests, tw_world.states);\n", ""),
         ("MPI_BYTE, tw_taker(k), 0,", "MPI_BYTE, tw_taker(k), 7,"),
     ],
 )

@@ -11,7 +11,8 @@ import pytest
 from codegen.ast.ctree import Bin, Block, CNode, For, If, Int
 from codegen.mpi.blocks import Blocks, blocks_of
 from codegen.mpi.layout import layouts
-from codegen.mpi.messages import START, Exchange, exchanges
+from codegen.mpi.messages import START, Exchange, RankedProgram, exchanges
+from codegen.mpi.overlap import Margins, busy_iterations, margins, wrongly_early
 from codegen.mpi.phases import Cut, cut
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
 from codegen.mpi.trees import Transfer, skeleton, transfers
@@ -143,3 +144,29 @@ def test_another_order_of_phases_is_found() -> None:
         return replace(node, body=turned(node.body)) if isinstance(node, For) else node
 
     assert wrong_order(replace(made, code=turned(made.code))) != ""
+
+
+@pytest.mark.parametrize("distribute", ["", BLOCKS])
+def test_what_touches_messages_waits(distribute: str) -> None:
+    """The rows at the ends of a block read the halo of u; nothing that S2 uses is under way but where it is stored."""
+    p, found, blocks, moves = opened(HEAT, distribute)
+    ranked, sent = RankedProgram(p, found, blocks), [x for x, _ in moves]
+    assert margins(ranked, sent) == {"P1": Margins(1, 1), "P2": Margins(1, 1)}
+    busy = busy_iterations(ranked, found.shared[0], sent)
+    assert "S1 would run too early" in wrongly_early(busy, ranked, found.shared[0], Margins(0, 1))
+    assert "S1 would run too early" in wrongly_early(busy, ranked, found.shared[0], Margins(1, 0))
+
+
+def test_a_phase_that_needs_all_of_a_message_waits() -> None:
+    lu = """void f(int n, double a[n][n])
+{
+#pragma scop
+  for (int k = 0; k < n; k++)
+    for (int i = k + 1; i < n; i++)
+      for (int j = k + 1; j < n; j++)
+        a[i][j] -= a[i][k] * a[k][j];
+#pragma endscop
+}
+"""
+    p, found, blocks, moves = opened(lu)
+    assert margins(RankedProgram(p, found, blocks), [x for x, _ in moves]) == {}

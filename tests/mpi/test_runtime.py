@@ -28,6 +28,15 @@ int main(void)
           if (n != each && n != each + 1)
             return 2;
         }
+        for (int low = 0; low < 5; low++)
+          for (int high = 0; high < 5; high++) {
+            const long middle = tw_piece_from(0, first, end, low, high), last = tw_piece_to(0, first, end, low, high);
+            if (middle > last || tw_piece_from(1, first, end, low, high) != first
+                || tw_piece_to(1, first, end, low, high) != middle || tw_piece_from(2, first, end, low, high) != last
+                || tw_piece_to(2, first, end, low, high) != end
+                || (middle < last && (middle < first + low || last > end - high)))
+              return 5;
+          }
         for (tw_world.rank = 0; tw_world.rank < tw_world.size; tw_world.rank++)
           for (long k = 0; k < tw_messages(); k++)
             if (tw_giver(k) == tw_taker(k) || (k < tw_world.size - 1 ? tw_giver(k) : tw_taker(k)) != tw_world.rank
@@ -94,7 +103,7 @@ def test_waits_receivers_and_tags_matter(tmp_path: Path) -> None:
     """Faults in the functions themselves: no wait, a message to a wrong rank, a tag mixed up."""
     text = support()
     faults = {
-        "wait": text.replace("  MPI_Waitall((int)n, tw_world.requests, tw_world.states);\n", ""),
+        "wait": text.replace("  MPI_Waitall((int)count, tw_world.requests, tw_world.states);\n", ""),
         "rank": text.replace("MPI_BYTE, tw_taker(k), 0,", "MPI_BYTE, (tw_taker(k) + 1) % tw_world.size, 0,"),
         "tag": text.replace("MPI_BYTE, tw_taker(k), 0,", "MPI_BYTE, tw_taker(k), 7,"),
     }

@@ -1,0 +1,77 @@
+"""A region shared out among ranks: phases, blocks, messages, and what is computed while those travel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from codegen.diagnostics import InputError
+from codegen.mpi.blocks import blocks_of
+from codegen.mpi.layout import layouts
+from codegen.mpi.messages import Exchange, RankedProgram, exchanges
+from codegen.mpi.overlap import Margins, margins
+from codegen.mpi.phases import Cut, NotShared, any_loop
+from codegen.mpi.trees import Transfer, transfers
+from codegen.mpi.variables import cut_with_variables
+from codegen.options import GenOptions
+from codegen.plan.model import Ranks
+from codegen.record import record
+from codegen.region_model import Modelled
+from codegen.scop.model import Scop
+from codegen.scop.tree import Loop
+from codegen.transform.program import Program
+
+
+@record
+class SharedRegion:
+    """`own` are variables of the region that are one object on each rank; `early` are the phases that begin while
+    messages are under way."""
+
+    ranked: RankedProgram
+    moves: tuple[tuple[Exchange, tuple[Transfer, ...]], ...]
+    own: tuple[str, ...]
+    early: Mapping[str, Margins]
+
+    @property
+    def program(self) -> Program:
+        return self.ranked.p
+
+
+def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | None) -> SharedRegion:
+    """`asked` are the loops that a plan wants to be shared, None for any. Raises NotShared, and InputError for what the
+    user asked for and cannot have."""
+    held = layouts(model.program.scop, options.distribute)
+    if model.alone:
+        raise NotShared("it runs on the thread that comes to it")
+    p, found, own = cut_with_variables(model.program, any_loop if asked is None else partial(_wanted, asked))
+    for d in asked or ():
+        if not any(_wanted((d,), q.shared, q.stmts) for q in found.shared if q.shared is not None):
+            why = found.why or "a loop around it is shared, or loops around it count something else"
+            raise InputError("illegal-plan", f"ranks cannot share loop {d.loop}: {why}", d.loc, "leave it out")
+    if asked == ():
+        raise NotShared("its plan shares no loop among ranks")
+    if not found.shared:
+        raise NotShared(found.why or "every loop of it carries a dependence")
+    _check_arrays(p.scop, found)
+    ranked = RankedProgram(p, found, blocks_of(p.scop, found, held))
+    moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in exchanges(p, found, ranked.blocks))
+    return SharedRegion(ranked, moves, own, margins(ranked, [x for x, _ in moves]))
+
+
+def _wanted(asked: tuple[Ranks, ...], loop: Loop, stmts: tuple[str, ...]) -> bool:
+    return any(d.loop.name == loop.name and (not d.loop.stmt or d.loop.stmt in stmts) for d in asked)
+
+
+def _check_arrays(scop: Scop, found: Cut) -> None:
+    """What shared phases write can be sent element by element."""
+    for q in found.shared:
+        for name in q.stmts:
+            s = scop.statement(name)
+            for a in s.writes:
+                array = scop.arrays[a.array]
+                if array.inside:
+                    continue
+                if array.opaque or array.mixed:
+                    raise NotShared(f"which elements of `{array.base}` are stored is not known before it runs")
+                if sum(1 for b in s.writes if b.array == a.array) > 1:
+                    raise NotShared(f"one statement stores several elements of `{array.base}`")
