@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -135,7 +136,7 @@ def _prove(x: SharedRegion, order: str) -> None:
         raise NotShared(f"what ranks send could not be proven: {problem}")
 
 
-def _result(job: RegionJob, p: Program, q: Phase, blocks: tuple[Blocks, ...]) -> Made:
+def _result(job: RegionJob, p: Program, q: Phase, blocks: Sequence[Blocks]) -> Made:
     """A phase, planned and proven. There is nothing to fall back to where it asks for memory and gets none, so it asks
     for none."""
     model = replace(job.model, program=phase_program(p, q, blocks))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, RegionJob, Targe
 if TYPE_CHECKING:
     from codegen.options import GenOptions
     from codegen.region import RegionOutcome
+    from codegen.region_model import Modelled
     from codegen.target.finish.names import Names
 
 
@@ -36,7 +37,7 @@ class Mpi(Target):
     """Every rank runs the program; a region is computed together."""
 
     name, help = "mpi", "C with MPI calls and OpenMP pragmas"
-    threads, runs_here, languages = True, False, ("c",)
+    threads, runs_here, predicts, languages = True, False, True, ("c",)
     cannot = MappingProxyType({**GRIDS, **STAYS})
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
@@ -60,6 +61,15 @@ class Mpi(Target):
         text = support(options.network)
         return Extra(text if names is None else names.of(text))
 
+    def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:
+        from codegen.mpi.predict.report import shared_lines
+
+        return tuple(shared_lines(model, options))
+
+    def timeline(self, path: str, text: str, options: GenOptions, sizes: Mapping[str, int], picture: str) -> list[str]:
+        from codegen.mpi.predict.report import predicted
+
+        return predicted(path, text, options, sizes, picture)
 
     def emulator(self, options: GenOptions) -> Emulator:
         from shutil import which

@@ -76,7 +76,7 @@ def _region(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
     except Unsupported as error:
         out = [f"  left as it is: {error.message} [{error.id}]", f"    at {error.loc}"]
         return [*out, f"    {error.hint}"] if error.hint else out
-    return [*seen, *_result(made, machine)]
+    return [*seen, *_result(made, machine), *target_named(options.target).shared(model, options)]
 
 
 def _model(model: Modelled) -> list[str]:

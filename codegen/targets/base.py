@@ -142,6 +142,11 @@ class Target(ABC):
         """What `inspect` shows of a region in place of its plan and its loops."""
         return None
 
+    def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:
+        """What `inspect` shows of a region behind its plan and its loops: who runs what, where that is not one machine
+        alone."""
+        return ()
+
     def machine(self, machine: Machine, options: GenOptions) -> str:
         """A line on what code is made for."""
         return f"{machine.name}: {machine.description}"

@@ -32,6 +32,8 @@ PARTS = {
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),
     "lower": ("nest",),
     "gpu": ("plan", "body", "transfers", "tiles"),
+    "mpi": ("phases", "layout", "network", "blocks", "inner", "messages", "overlap", "variables", "trees", "share",
+            "predict"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "readback", "evidence", "scalar_replacement", "lowered", "cores"),
     "strategy": ("remarks", "cost", "knobs", "orders", "loops", "products"),

@@ -1,0 +1,126 @@
+"""What every rank computes and sends at given sizes and numbers of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+import islpy as isl
+
+from codegen.mpi.blocks import GIVER, TAKER, Blocks, blocks_for
+from codegen.mpi.messages import Exchange
+from codegen.mpi.phases import Phase
+from codegen.mpi.predict.counting import points, with_values
+from codegen.mpi.share import SharedRegion
+from codegen.mpi.trees import Transfer
+from codegen.record import record
+from codegen.scop.model import Scop
+
+_SET = isl.dim_type.set
+SAMPLES = 5  # iterations of the loops around a phase that are looked at
+
+
+@record
+class Setting:
+    """Sizes by the names of parameters, and how many ranks there are."""
+
+    sizes: Mapping[str, int]
+    ranks: int
+    ranges: dict[int, tuple[int, int]] = field(default_factory=dict)  # of blocks, as they are found out
+
+
+def setting(scop: Scop, sizes: Mapping[str, int], ranks: int) -> Setting:
+    """Sizes by C text. Raises ValueError for those that are missing."""
+    missing = [q.text for q in scop.params if q.text not in sizes]
+    if missing:
+        raise ValueError(f"a size for {', '.join(missing)} is missing")
+    return Setting({q.name: sizes[q.text] for q in scop.params}, ranks)
+
+
+def part(first: int, past: int, rank: int, ranks: int) -> int:
+    """As `tw_part` cuts a range into blocks."""
+    each, more = divmod(max(0, past - first), ranks)
+    return first + each * rank + min(rank, more)
+
+
+def block(b: Blocks, at: Setting, rank: int) -> tuple[int, int]:
+    """The block of a rank."""
+    if b.number not in at.ranges:
+        at.ranges[b.number] = _value(b.first, at), _value(b.past, at)
+    first, past = at.ranges[b.number]
+    return part(first, past, rank, at.ranks), part(first, past, rank + 1, at.ranks)
+
+
+def _value(v: isl.PwAff, at: Setting) -> int:
+    """A value of the parameters; 0 where it has none."""
+    values = with_values(isl.Set.from_pw_aff(v), at.sizes)
+    return 0 if values.is_empty() else int(values.dim_min_val(0).to_python())
+
+
+def times(scop: Scop, q: Phase, at: Setting) -> tuple[float, tuple[tuple[int, ...], ...]]:
+    """How often the loops around a phase run it, and some of their iterations, evenly spread along the first loop."""
+    runs: isl.Set | None = None
+    for name in q.stmts:
+        domain = scop.statement(name).domain
+        n = domain.dim(_SET)
+        own = domain.project_out(_SET, q.depth, n - q.depth).set_tuple_name(q.name)
+        runs = own if runs is None else runs.union(own)
+    assert runs is not None
+    here = with_values(runs, at.sizes).coalesce()
+    if here.is_empty():
+        return 0, ()
+    if not q.depth:
+        return 1, ((),)
+    low, high = (int(v.to_python()) for v in (here.dim_min_val(0), here.dim_max_val(0)))
+    chosen = dict.fromkeys(low + int((k + 0.5) * (high - low + 1) / SAMPLES) for k in range(SAMPLES))
+    found = []
+    for v in chosen:
+        at_v = here.fix_val(_SET, 0, isl.Val(v))
+        if not at_v.is_empty():
+            p = at_v.sample_point()
+            found.append(tuple(int(p.get_coordinate_val(_SET, k).to_python()) for k in range(q.depth)))
+    return points(here), tuple(found)
+
+
+def iterations(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int], rank: int) -> float:
+    """Instances that a rank runs of a phase in one iteration of the loops around it."""
+    total = 0.0
+    for name in q.stmts:
+        domain = x.program.scop.statement(name).domain
+        for k, v in enumerate(outer):
+            domain = domain.fix_val(_SET, k, isl.Val(v))
+        here = with_values(domain, at.sizes)
+        if q.shared is not None:
+            low, high = block(blocks_for(x.ranked.blocks, q.name), at, rank)
+            here = here.lower_bound_val(_SET, q.depth, isl.Val(low)).upper_bound_val(_SET, q.depth, isl.Val(high - 1))
+        total += points(here)
+    return total
+
+
+def message_bytes(
+    x: SharedRegion, move: tuple[Exchange, Sequence[Transfer]], at: Setting, outer: Sequence[int] | None,
+    pair: tuple[int, int],
+) -> float:  # fmt: skip
+    """The bytes of a message from one rank to another in an iteration of the loops around its phase; without one, of
+    all iterations together."""
+    exchange, parts = move
+    given = {**at.sizes, **dict(zip(exchange.outer, outer or (), strict=False))}
+    for b in x.ranked.blocks:
+        for who, rank in zip((GIVER, TAKER), pair, strict=True):
+            given |= dict(zip(b.ends(who), block(b, at, rank), strict=True))
+    arrays = x.program.scop.arrays
+    total = 0.0
+    for t in parts:
+        (s,) = t.made.scop.statements
+        elements = s.domain
+        for name in exchange.outer if outer is None else ():
+            k = elements.find_dim_by_name(isl.dim_type.param, name)
+            elements = elements.move_dims(_SET, 0, isl.dim_type.param, k, 1)
+        total += points(with_values(elements, given)) * arrays[t.array].elem.bytes
+    return total
+
+
+def exchange_behind(x: SharedRegion, phase: str) -> tuple[Exchange, Sequence[Transfer]] | None:
+    """What moves behind a phase; `phase` may be START, or empty for the end of the region."""
+    return next((m for m in x.moves if m[0].phase == phase), None)
+

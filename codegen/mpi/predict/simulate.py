@@ -1,0 +1,130 @@
+"""Time on many ranks: counts of iterations and bytes, times what one of each takes.
+
+A rank computes a phase, then its messages travel while the next phase computes what does not need them; the rest of
+their time is waited for. All ranks are as late as the latest of some that are looked at: the first, one in the middle
+and the last. Who is sent to is looked at near by, and far away for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from codegen.mpi.blocks import blocks_for
+from codegen.mpi.messages import START, Exchange
+from codegen.mpi.network import ITERATION, Network
+from codegen.mpi.phases import Phase
+from codegen.mpi.predict.counting import points, with_values
+from codegen.mpi.predict.load import (
+    Setting,
+    block,
+    exchange_behind,
+    iterations,
+    message_bytes,
+    times,
+)
+from codegen.mpi.share import SharedRegion
+from codegen.mpi.trees import Transfer
+from codegen.record import record
+
+NEAR = 2  # ranks on either side that are looked at one by one
+NEXT = 0.25  # of a latency: what each further message of an exchange takes to be handed to the network
+Move = tuple[Exchange, Sequence[Transfer]]
+
+
+@record
+class Machine:
+    """The network, and the seconds of one iteration of a statement on one rank with all its threads."""
+
+    network: Network
+    iteration: float = ITERATION
+
+
+@record
+class Prediction:
+    """Seconds of a region: computing, waiting for messages, and messages that travel behind the computing. `sent` are
+    the bytes that all ranks send."""
+
+    computing: float
+    waiting: float
+    hidden: float
+    sent: float
+
+    @property
+    def seconds(self) -> float:
+        return self.computing + self.waiting
+
+
+def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
+    """One region, on so many ranks."""
+    phases = x.ranked.cut.phases
+    runs = {q.name: times(x.program.scop, q, at) for q in phases}
+    early = {q.name: _early(x, q, at, runs[q.name][1]) * machine.iteration for q in phases}
+    computing = waiting = hidden = sent = 0.0
+    moves = [(START, 1.0, early[phases[0].name]), ("", 1.0, 0.0)]
+    for k, q in enumerate(phases):
+        count, outers = runs[q.name]
+        following = phases[(k + 1) % len(phases)] if q.depth else phases[min(k + 1, len(phases) - 1)]
+        moves.append((q.name, count, early[following.name]))
+        computing += count * sum(_slowest(x, q, at, o) for o in outers) / max(1, len(outers)) * machine.iteration
+    for name, count, beside in moves:
+        took, moved = _exchange(x, exchange_behind(x, name), at, count, machine.network)
+        waiting += max(0.0, took - beside) * count
+        hidden += min(took, beside) * count
+        sent += moved
+    return Prediction(computing, waiting, hidden, sent)
+
+
+def seen_ranks(at: Setting) -> tuple[int, ...]:
+    return tuple(dict.fromkeys((0, at.ranks // 2, at.ranks - 1)))
+
+
+def _slowest(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int]) -> float:
+    ranks = seen_ranks(at) if q.shared is not None else (0,)
+    return max(iterations(x, q, at, outer, r) for r in ranks)
+
+
+def _early(x: SharedRegion, q: Phase, at: Setting, outers: Sequence[Sequence[int]]) -> float:
+    """Iterations of a phase that a rank runs before it waits."""
+    return min(early_of(x, q, at, outers[0], r) for r in seen_ranks(at)) if outers else 0.0
+
+
+def early_of(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int], rank: int) -> float:
+    """Iterations of a rank that do not wait for messages."""
+    m = x.early.get(q.name)
+    if m is None:
+        return 0.0
+    low, high = block(blocks_for(x.ranked.blocks, q.name), at, rank)
+    free = max(0, high - low - m.low - m.high) / max(1, high - low)
+    return free * iterations(x, q, at, outer, rank)
+
+
+def partners(at: Setting, rank: int) -> tuple[tuple[int, float], ...]:
+    """Other ranks that are looked at, each with the number of ranks for which it stands."""
+    near = [r for r in range(rank - NEAR, rank + NEAR + 1) if r != rank and 0 <= r < at.ranks]
+    far = [r for r in dict.fromkeys((0, at.ranks - 1)) if r != rank and r not in near]
+    rest = at.ranks - 1 - len(near)
+    return (*((r, 1.0) for r in near), *((r, rest / len(far)) for r in far))
+
+
+def _exchange(
+    x: SharedRegion, move: Move | None, at: Setting, count: float, net: Network
+) -> tuple[float, float]:
+    """Seconds that an exchange takes of which there are so many, and the bytes that all ranks send in all of them."""
+    if move is None or at.ranks == 1 or not count:
+        return 0.0, 0.0
+    worst, sent = 0.0, []
+    for rank in seen_ranks(at):
+        out = [(message_bytes(x, move, at, None, (rank, r)), n) for r, n in partners(at, rank)]
+        back = [(message_bytes(x, move, at, None, (r, rank)), n) for r, n in partners(at, rank)]
+        sent.append(sum(b * n for b, n in out))
+        for side in (out, back):
+            messages, moved = sum(n for b, n in side if b), sum(b * n for b, n in side)
+            if messages:
+                worst = max(worst, net.latency * (1 + NEXT * (messages - 1)) + moved / count / net.bandwidth)
+    ends, middle = (sent[0], sent[-1]), sent[len(sent) // 2]
+    return worst, sum(ends) + middle * (at.ranks - 2)
+
+
+def work(x: SharedRegion, sizes: Mapping[str, int]) -> float:
+    """Instances of all statements: what one rank alone runs."""
+    return sum(points(with_values(s.domain, sizes)) for s in x.program.scop.statements)

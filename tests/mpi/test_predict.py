@@ -1,0 +1,77 @@
+"""What is predicted for ranks: bytes as they are counted, time that behaves, pictures that are well-formed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from codegen.mpi.network import load_network
+from codegen.mpi.predict.load import Setting
+from codegen.mpi.predict.scaling import chart, scaling
+from codegen.mpi.predict.simulate import Machine, predict, work
+from codegen.mpi.predict.timeline import simulate
+from codegen.mpi.share import SharedRegion, share_out
+from codegen.mpi.target import TARGETS
+from codegen.opened import open_source
+from codegen.options import GenOptions
+from codegen.region_model import model_region
+from tests.mpi.test_bytes import RANKS, STEPS, N, counted
+from tests.mpi.test_proofs import BLOCKS, HEAT
+
+MPI = TARGETS["mpi"]
+SIZES = {"steps": 100, "n": 4000}
+
+
+def shared(text: str, distribute: str = "") -> SharedRegion:
+    options = GenOptions(target="mpi", distribute=distribute)
+    model = model_region(open_source("in.c", text, options).slices[0], options)
+    assert model is not None
+    return share_out(model, options, None)
+
+
+def on(network: str) -> Machine:
+    return Machine(load_network(network))
+
+
+@pytest.mark.parametrize("distribute", ["", BLOCKS])
+def test_bytes_are_those_that_are_sent(distribute: str) -> None:
+    found = predict(shared(HEAT, distribute), Setting({"steps": STEPS, "n": N}, RANKS), on("shared-memory"))
+    assert found.sent == counted(distribute)
+
+
+def test_messages_travel_while_ranks_compute() -> None:
+    x, at = shared(HEAT, BLOCKS), Setting(SIZES, 4)
+    found = predict(x, at, on("infiniband-hdr"))
+    assert found.waiting == 0 < found.hidden
+    assert found.computing == pytest.approx(work(x, SIZES) * 0.5e-9 / 4, rel=0.01)
+    assert all(e.kind != "wait" for e in simulate(x, at, on("infiniband-hdr")))
+    thin = Setting({"steps": 100, "n": 40}, 8)
+    assert predict(x, thin, on("ethernet-10g")).waiting > predict(x, thin, on("infiniband-hdr")).waiting > 0
+    assert any(e.kind == "wait" for e in simulate(x, thin, on("ethernet-10g")))
+
+
+def test_scaling_to_ten_thousand_ranks() -> None:
+    x = shared(HEAT, BLOCKS)
+    found = {n: scaling(x, SIZES, on(n), (1, 16, 1024, 10_000)) for n in ("infiniband-hdr", "ethernet-10g")}
+    fast, slow = found.values()
+    assert fast.speedup[0] == pytest.approx(1) and 15 < fast.speedup[1] <= 16
+    assert all(a >= b for a, b in zip(fast.speedup, slow.speedup, strict=True))
+    assert all(0 < v <= 1.01 for s in (fast, slow) for v in s.weak)
+    ElementTree.fromstring(chart(found, "heat < cold", {2: 1.9}))
+
+
+def test_inspect_shows_owners_bytes_and_a_trace(tmp_path: Path) -> None:
+    options, picture = GenOptions(target="mpi", distribute=BLOCKS), tmp_path / "heat.svg"
+    model = model_region(open_source("in.c", HEAT, options).slices[0], options)
+    assert model is not None
+    said = "\n".join(MPI.shared(model, options))
+    assert "S1: blocks of i in each iteration of t; while messages travel, all but 1 + 1" in said
+    assert "u: blocks of dimension 1" in said
+    said = "\n".join(MPI.timeline("in.c", HEAT, options, {"steps": 10, "n": 400, "ranks": 3}, str(picture)))
+    assert "rank  1: i, u (dimension 1), v (dimension 1) = 134 to 266" in said
+    assert "31.8 kB" in said  # ten rows of 398 elements, from one block to the next
+    ElementTree.fromstring(picture.read_text())
+    with pytest.raises(ValueError, match="a size for n is missing"):
+        MPI.timeline("in.c", HEAT, options, {"steps": 10}, "")
