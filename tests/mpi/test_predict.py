@@ -14,9 +14,9 @@ from codegen.mpi.predict.simulate import Machine, predict, work
 from codegen.mpi.predict.timeline import simulate
 from codegen.mpi.share import SharedRegion, share_out
 from codegen.mpi.target import TARGETS
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import model_region
+from codegen.source_file import open_source
 from tests.mpi.test_bytes import RANKS, STEPS, N, counted
 from tests.mpi.test_proofs import BLOCKS, HEAT
 

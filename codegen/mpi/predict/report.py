@@ -13,10 +13,10 @@ from codegen.mpi.predict.scaling import scaling
 from codegen.mpi.predict.simulate import Machine, predict, work
 from codegen.mpi.predict.timeline import simulate, svg, text_rows
 from codegen.mpi.share import SharedRegion, share_out
-from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region_model import Modelled, model_region
 from codegen.source.write import write_if_changed
+from codegen.source_file import open_source
 
 RANKS = "ranks"  # among sizes: how many there are
 SHOWN = 8  # ranks in tables and pictures
