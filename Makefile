@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 # thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
 .DELETE_ON_ERROR:
-.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-sunway sunway-corpus bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -122,6 +122,10 @@ bench-gpu: venv
 # The corpus on the emulator, on six grids of cores at four sets of sizes: make sunway-corpus B='--only lu --grids 64'
 sunway-corpus: venv
 	$(PY) -m benchmarks.sunway_corpus $(B)
+
+# Every generated file of the corpus against headers of the vendor's shape: make sunway-headers B='--only gemm --grids 16,8x8'
+sunway-headers: venv
+	$(PY) -m benchmarks.sunway_headers $(B)
 
 # Sparse conversions and kernels against SciPy, and TACO where it is installed; whole run about ten minutes:
 # make bench-sparse B='--nnz 1e6,2e7 --only COO->CSR,spmv --busy'

@@ -103,7 +103,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     same = helpers_of(x for lines in tests.values() for x in lines)
     line = body.count("\n", 0, start) + 1 if options.line_directives else 0
     how = SupportOptions(
-        PARALLEL_MIN, options.require_isa, contracts(options, text), source.pre.language, name, line
+        PARALLEL_MIN, options.require_isa, contracts(options, text), source.pre.language, name, line,
+        target.c99,
     )
     support = emit_support(same.union(*(o.helpers for o in outcomes)), kernels, how)
     new = frozenset[str]().union(*(o.names for o in outcomes))

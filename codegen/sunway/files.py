@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.text import dialect
+from codegen.sunway.text.views import Function, texts
 from codegen.target.finish.names import Names
 from codegen.target.finish.wrap import wrapped
 from codegen.target.support import SupportOptions, emit_support
@@ -22,17 +24,24 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Nam
     return wrapped((names or Names()).of(text))
 
 
+def _waits(functions: Sequence[Function]) -> bool:
+    """Is there a barrier in any of them?"""
+    return any(dialect.BARRIER in text for f in functions for text in texts(f.body))
+
+
 def slave_files(
     parts: Sequence[SlavePart], stem: str, banner: str, group: CoreGroup, grid: Grid, names: Names | None = None
 ) -> tuple[tuple[str, str], ...]:
     """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
     env = environment()
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
-    support = emit_support(helpers, frozenset(), SupportOptions())
+    support = emit_support(helpers, frozenset(), SupportOptions(c99=True))
+    functions = [f for p in parts for f in p.functions]
     slave = env.get_template("sunway/slave.c.j2").render(
         banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
         typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),
-        support=support, functions=[f for p in parts for f in p.functions], holds=any(p.holds for p in parts),
+        support=support, functions=functions, holds=any(p.holds for p in parts), group=group, grid=grid,
+        barrier=dialect.barrier_lines(group, grid) if _waits(functions) else None,
     )  # fmt: skip
     args = env.get_template("sunway/args.h.j2").render(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",

@@ -234,7 +234,7 @@ class Launch:
     @property
     def _barrier(self) -> str:
         """What separates kernels. The published scheme ends the launch and starts another, which the model counts."""
-        return "sw_relaunch();" if self.model and not self.style.merged else dialect.barrier(self.group)
+        return "sw_relaunch();" if self.model and not self.style.merged else dialect.BARRIER
 
     def _uses(self, array: str, stmts: frozenset[str], write: bool = False) -> bool:
         return any(

@@ -27,6 +27,7 @@ class Sunway(Target):
 
     name, help = "sunway", "master and slave files for Sunway"
     runs_here, languages, predicts = False, ("c",), True
+    c99 = True
     keeps_macros = False  # cores get parameters in a struct, whose members cannot be called as macros are
     in_parts = private_arrays = simpler_plans = False
     endings = MappingProxyType({"c": _PROGRAM, "harness": (*_PROGRAM, ".sw.mk", ".host.mk")})

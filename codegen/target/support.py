@@ -39,6 +39,7 @@ class SupportOptions:
     require       compilers must have been told to use the kernels' instruction sets; else they need only know them
     contract      products and sums may be fused; else kernels round them apart
     source, line  the line of the source that follows (0: do not say)
+    c99           the compiler may know nothing newer than C99 with GNU extensions
     """
 
     parallel_min: int = 0
@@ -47,6 +48,7 @@ class SupportOptions:
     language: Language = C
     source: str = ""
     line: int = 0
+    c99: bool = False
 
 
 def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: SupportOptions) -> str:
@@ -69,6 +71,7 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: Su
             line=how.line,
             parallel_min=how.parallel_min,
             cxx=how.language is CXX,
+            c99=how.c99,
         )
     )
     return in_language(text, how.language)

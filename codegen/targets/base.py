@@ -97,6 +97,8 @@ class Target(ABC):
     private_arrays: bool = True  # whole arrays, and values that are needed behind the region, may be private
     simpler_plans: bool = True  # other authors are asked after one whose plan crashed isl
 
+    c99: bool = False  # compilers for it may know nothing newer than C99 with GNU extensions
+
     # What it writes: endings of the files for each artefact of --emit, in place of `.c`, the main file's first.
     endings: Mapping[str, tuple[str, ...]] = MappingProxyType({"c": (".c",)})
     keeps_original: bool = True  # --keep-original makes sense

@@ -62,7 +62,7 @@ FAULTS = {
     "alignment": RIGHT.replace("&a[i * n + j]", "(char *)&a[i * n + j] + 2"),
     "not-local": RIGHT.replace("], x,", "], b,"),
     "barrier": "if (id == 3) athread_syn(ARRAY_SCOPE, 0xffff);",
-    "mesh": "doublev4 v; REG_GETR(v); x[0] = v[0];",
+    "mesh": "doublev4 v; v = simd_getr(v); x[0] = v[0];",
     "broadcast": "get = 1; if (id == 0) athread_get(BCAST_MODE, a, x, 64, &get, 0, 0, 0);",
     "kept": "} for (int t = id; t < 64; t += 64) { if (id == 0) ldm_hold(a, 64, 0, 0); "
     "athread_syn(ARRAY_SCOPE, 0xffff); get = 0; if (id == 1) athread_get(PE_MODE, a, x, 64, &get, 0, 0, 0);",

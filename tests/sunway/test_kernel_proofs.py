@@ -158,7 +158,7 @@ CHANGES = {
     "the last tile is not fetched": ("sums", "if (jt + 192 < n) {", "if (jt + 384 < n) {", 0),
     "the first tile is not fetched": ("sums", "if (0 < n) {", "if (1 < n) {", 0),
     "copies are not exchanged": ("sums", "jt += 192, jt_now ^= 1", "jt += 192", 0),
-    "fetched for all before all are ready": ("table", "athread_syn(ARRAY_SCOPE, 0xffff);\n", "", 0),
+    "fetched for all before all are ready": ("table", "tw_barrier();\n", "", 0),
     "only half of the cores get it": ("table", "(char)0xff", "(char)0x0f", 0),
     "all cores fetch for all": ("table", "if (id == 0)", "if (id >= 0)", 0),
     "fetched where it is not needed": ("product", "if (l >= 1) {\n      C_put", "if (l >= 2) {\n      C_put", 0),

@@ -66,7 +66,7 @@ def test_launches_are_proven(name: str) -> None:
     assert found.wrong(found.text) == ""
 
 
-BARRIER = "athread_syn(ARRAY_SCOPE, 0xffff);"
+BARRIER = "tw_barrier();"
 # What is damaged: the launch, the text, what stands there instead, and which of several places (-1: all).
 CHANGES = {
     "no barrier between kernels": ("one by one", BARRIER, "", 0),

@@ -103,7 +103,7 @@ CHANGES = {
     "put to another place": ("&b_to[t0][t1]", "&b_to[low0][low1]", 0),
     "the buffer is filled again before it is gone": ("dma_wait(&put, 2);", "", 0),
     "one of two is waited for": ("dma_wait(&put, 2)", "dma_wait(&put, 1)", 0),
-    "cores do not meet": ("athread_syn(ARRAY_SCOPE, 0xffff);", "", 0),
+    "cores do not meet": ("tw_barrier();", "", 0),
     "no room": ("a_ldm[", "a_ldm[1 + 0 * ", 0),
 }
 

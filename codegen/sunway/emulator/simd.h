@@ -5,12 +5,10 @@
 typedef double doublev4 __attribute__((vector_size(32)));
 typedef double doublev8 __attribute__((vector_size(64)));
 typedef float floatv4 __attribute__((vector_size(16)));
-typedef float floatv16 __attribute__((vector_size(64)));
 typedef float floatv8 __attribute__((vector_size(32)));
 typedef double sw_doublev4u __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double sw_doublev8u __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float sw_floatv4u __attribute__((vector_size(16), aligned(4), may_alias));
-typedef float sw_floatv16u __attribute__((vector_size(64), aligned(4), may_alias));
 typedef float sw_floatv8u __attribute__((vector_size(32), aligned(4), may_alias));
 
 void sw_misaligned(const void *p, int bytes, const char *file, int line);
@@ -22,7 +20,7 @@ void sw_misaligned(const void *p, int bytes, const char *file, int line);
 #define simd_store(v, p) (SW_ALIGNED(p, (int)sizeof(v)), *(__typeof__(v) *)(p) = (v))
 #define SW_ANY(v, p) \
   _Generic((v), doublev4: (sw_doublev4u *)(void *)(p), doublev8: (sw_doublev8u *)(void *)(p), \
-           floatv4: (sw_floatv4u *)(void *)(p), floatv8: (sw_floatv8u *)(void *)(p), floatv16: (sw_floatv16u *)(void *)(p))
+           floatv4: (sw_floatv4u *)(void *)(p), floatv8: (sw_floatv8u *)(void *)(p))
 #define simd_loadu(v, p) ((v) = *SW_ANY(v, p))
 #define simd_storeu(v, p) (*SW_ANY(v, p) = (v))
 /* One element to all lanes. */
@@ -30,7 +28,10 @@ void sw_misaligned(const void *p, int bytes, const char *file, int line);
 #define simd_set_doublev4(a, b, c, d) ((doublev4){ a, b, c, d })
 #define simd_set_floatv4(a, b, c, d) ((floatv4){ a, b, c, d })
 #define simd_set_doublev8(a, b, c, d, e, f, g, h) ((doublev8){ a, b, c, d, e, f, g, h })
-#define simd_set_floatv16(...) ((floatv16){ __VA_ARGS__ })
+#define simd_set_floatv8(a, b, c, d, e, f, g, h) ((floatv8){ a, b, c, d, e, f, g, h })
+/* One value to all lanes, on the SW26010-Pro. */
+#define simd_vcpyfd(x) ((x) - (doublev8){ 0 })
+#define simd_vcpyfs(x) ((x) - (floatv8){ 0 })
 #define simd_vaddd(a, b) ((a) + (b))
 #define simd_vsubd(a, b) ((a) - (b))
 #define simd_vmuld(a, b) ((a) * (b))

@@ -11,6 +11,8 @@
 
 typedef enum { PE_MODE, BCAST_MODE, ROW_MODE, BROW_MODE, RANK_MODE } dma_mode;
 typedef enum { ROW_SCOPE, COL_SCOPE, ARRAY_SCOPE } scope;
+/* Cores that a barrier is for: of this core's row (by columns), of its column (by rows), or of some rows together. */
+enum { SW_ROWS = 3 };
 
 int athread_get_id(int core);
 #define _MYID athread_get_id(-1)
@@ -22,7 +24,7 @@ int sw_get(dma_mode mode, void *src, void *dst, long len, void *reply, char mask
 int sw_put(dma_mode mode, void *src, void *dst, long len, void *reply, long stride, long bsize, const char *name,
            const char *file, int line);
 void sw_wait(volatile int *reply, int count, const char *name, const char *file, int line);
-int sw_syn(scope s, int mask, const char *file, int line);
+int sw_syn(int s, int mask, const char *file, int line);
 void *sw_ldm_malloc(size_t bytes, const char *file, int line);
 void ldm_free(void *p, size_t bytes);
 
@@ -32,6 +34,9 @@ void ldm_free(void *p, size_t bytes);
   sw_put(mode, src, dst, len, (void *)(reply), stride, bsize, #src, __FILE__, __LINE__)
 #define dma_wait(reply, count) sw_wait(reply, count, #reply, __FILE__, __LINE__)
 #define athread_syn(s, mask) sw_syn(s, mask, __FILE__, __LINE__)
+/* This core's own stores to main memory are there before anything that follows. */
+void sw_fence(void);
+#define memb() sw_fence()
 #define ldm_malloc(bytes) sw_ldm_malloc(bytes, __FILE__, __LINE__)
 
 /* Bytes of main memory that live in this core's local memory, across barriers: no other core may touch them meanwhile. */
@@ -44,19 +49,25 @@ void sw_put_row(const void *v, int dst, const char *file, int line);
 void sw_put_column(const void *v, int dst, const char *file, int line);
 void sw_get_row(void *v, const char *file, int line);
 void sw_get_column(void *v, const char *file, int line);
-#define REG_PUTR(v, dst) sw_put_row(&(v), dst, __FILE__, __LINE__)
-#define REG_PUTC(v, dst) sw_put_column(&(v), dst, __FILE__, __LINE__)
-#define REG_GETR(v) sw_get_row(&(v), __FILE__, __LINE__)
-#define REG_GETC(v) sw_get_column(&(v), __FILE__, __LINE__)
+#define simd_putr(v, dst) sw_put_row(&(v), dst, __FILE__, __LINE__)
+#define simd_putc(v, dst) sw_put_column(&(v), dst, __FILE__, __LINE__)
+#define SW_TAKE(v, side) ({ __typeof__(v) sw_taken; sw_get_##side(&sw_taken, __FILE__, __LINE__); sw_taken; })
+#define simd_getr(v) SW_TAKE(v, row)
+#define simd_getc(v) SW_TAKE(v, column)
 
 /* SW26010-Pro (CRTS): destination first, block size before the gap; broadcasts between local memories. */
-typedef volatile int athread_rply_t;
+typedef volatile int crts_rply_t;
 #define athread_dma_iget_stride(dst, src, len, bsize, stride, reply) \
   sw_get(PE_MODE, src, dst, len, (void *)(reply), 0, stride, bsize, #dst, __FILE__, __LINE__)
 #define athread_dma_iput_stride(dst, src, len, bsize, stride, reply) \
   sw_put(PE_MODE, src, dst, len, (void *)(reply), stride, bsize, #src, __FILE__, __LINE__)
 #define athread_dma_wait_value(reply, count) sw_wait(reply, count, #reply, __FILE__, __LINE__)
-#define athread_ssync_array() sw_syn(ARRAY_SCOPE, 0xffff, __FILE__, __LINE__)
+#define athread_ssync(s, mask) sw_syn(s, mask, __FILE__, __LINE__)
+#define CRTS_ssync_array() sw_syn(ARRAY_SCOPE, 0xffff, __FILE__, __LINE__)
+#define CRTS_ssync_32spe() sw_syn(SW_ROWS, 4, __FILE__, __LINE__)
+#define CRTS_ssync_16spe() sw_syn(SW_ROWS, 2, __FILE__, __LINE__)
+#define CRTS_ssync_8spe() sw_syn(SW_ROWS, 1, __FILE__, __LINE__)
+#define athread_ssync_array CRTS_ssync_array
 void sw_rma(int row, void *dst, void *src, long len, void *sent, void *received, const char *name, const char *file,
             int line);
 #define athread_rma_row_ibcast(dst, src, len, sent, received) \

@@ -158,48 +158,72 @@ static int pick(int last)
   return best;
 }
 
-/* 1: a barrier; 3: work on shared panels, which ends for all at once; 4: a new launch. */
-static void release(int why)
+/* The cores of `group` go on. 1: a barrier; 3: work on shared panels, which ends for all at once; 4: a new launch. */
+static void release(int why, uint64_t group)
 {
   double latest = 0;
   for (int k = 0; k < sw_threads; k++)
-    if (sw_cores[k].live && sw_cores[k].clock > latest)
+    if (group >> k & 1 && sw_cores[k].live && sw_cores[k].clock > latest)
       latest = sw_cores[k].clock;
   for (int k = 0; k < sw_threads; k++) {
+    if (!(group >> k & 1))
+      continue;
     sw_current = k;
     const double open = latest + (why == 1 ? sw_now->barrier : why == 4 ? sw_now->launch : 0);
     sw_event("barrier", sw_cores[k].clock, open, 0);
     sw_cores[k].clock = open;
     sw_cores[k].waiting = 0;
   }
-  sw_epoch += why == 1;
-  for (int k = 0; why == 1 && !sw_model && k < sw_threads; k++)
-    for (int n = 0; n < sw_cores[k].npending; n++) { /* what is on its way counts on both sides of a barrier */
-      sw_current = k;
-      sw_touch_again(&sw_cores[k].pending[n]);
-    }
-  sw_totals.barriers += why == 1;
   sw_totals.launches += why == 4;
 }
 
-/* Nobody can go on: a barrier that all have reached opens; anything else is a deadlock. */
+/* Opens every barrier that all of its cores have reached. Returns how many. */
+static int open_barriers(void)
+{
+  uint64_t opened = 0;
+  int count = 0;
+  for (int k = 0; k < sw_threads; k++) {
+    const sw_core *const c = &sw_cores[k];
+    if (!c->live || c->waiting != 1 || opened >> k & 1)
+      continue;
+    int all = 1;
+    for (int m = 0; m < CORES; m++)
+      if (c->group >> m & 1)
+        all &= m < sw_threads && sw_cores[m].live && sw_cores[m].waiting == 1 && sw_cores[m].group == c->group;
+    if (all) {
+      opened |= c->group;
+      count++;
+      sw_meet(c->group);
+      release(1, c->group);
+    }
+  }
+  sw_totals.barriers += count;
+  return count;
+}
+
+/* Nobody can go on: barriers that all have reached open; anything else is a deadlock. */
 static void unblock(void)
 {
-  int at_barrier = 0, together = 0, finished = 0, mesh = -1;
+  int together = 0, mesh = -1, at = -1;
+  if (open_barriers())
+    return;
   for (int k = 0; k < sw_threads; k++) {
-    at_barrier += sw_cores[k].live && sw_cores[k].waiting == 1;
     together += sw_cores[k].live && sw_cores[k].waiting >= 3;
-    finished += !sw_cores[k].live;
     mesh = sw_cores[k].live && sw_cores[k].waiting == 2 ? k : mesh;
+    at = at < 0 && sw_cores[k].live && sw_cores[k].waiting == 1 ? k : at;
   }
-  if (at_barrier == sw_threads)
-    release(1);
-  else if (together == sw_threads)
-    release(sw_cores[0].waiting);
-  else if (mesh >= 0)
+  if (together == sw_threads) {
+    release(sw_cores[0].waiting, ~0ull);
+    return;
+  }
+  if (mesh >= 0)
     sw_fail("mesh", "athread", 0, "core %d waits for a message between cores that nobody sends or takes", mesh);
-  else
-    sw_fail("barrier", "athread", 0, "%d cores wait at a barrier that %d cores never reach", at_barrier, finished);
+  int missing = 0;
+  while (sw_cores[at].group >> missing & 1 ? missing < sw_threads && sw_cores[missing].live &&
+         sw_cores[missing].waiting == 1 && sw_cores[missing].group == sw_cores[at].group : 1)
+    missing++;
+  sw_fail("barrier", sw_cores[at].file, sw_cores[at].line, "core %d waits at a barrier that core %d never reaches", at,
+          missing);
 }
 
 int __real_athread_spawn(void *f, void *arg)
@@ -249,13 +273,37 @@ int athread_join(void)
 
 int athread_get_id(int core) { return core < 0 ? sw_current : core; }
 
-int sw_syn(scope s, int mask, const char *file, int line)
+/* The cores that a barrier of this core is for. */
+static uint64_t group_of(int s, int mask, const char *file, int line)
 {
-  if (s != ARRAY_SCOPE || mask != 0xffff)
-    sw_fail("barrier", file, line, "only barriers of the whole array (ARRAY_SCOPE, 0xffff) are emulated");
+  const int row = sw_current / SIDE, column = sw_current % SIDE;
+  uint64_t group = 0;
+  if (s == ARRAY_SCOPE && mask == 0xffff)
+    return ~0ull;
+  if (s == SW_ROWS)
+    return (mask == SIDE ? ~0ull : (1ull << SIDE * mask) - 1) << row / mask * mask * SIDE;
+  if (s == ARRAY_SCOPE || mask <= 0 || mask > 0xff)
+    sw_fail("barrier", file, line, "a barrier with the mask %#x: of all cores it is 0xffff, of a row or column up to 0xff",
+            mask);
+  for (int k = 0; k < SIDE; k++)
+    if (mask >> k & 1)
+      group |= 1ull << (s == ROW_SCOPE ? row * SIDE + k : k * SIDE + column);
+  if (!(group >> sw_current & 1))
+    sw_fail("barrier", file, line, "a core waits at a barrier that is not for it: mask %#x", mask);
+  return group;
+}
+
+int sw_syn(int s, int mask, const char *file, int line)
+{
+  sw_core *const me = &sw_cores[sw_current];
+  me->group = group_of(s, mask, file, line);
+  me->file = file;
+  me->line = line;
   sw_block(1);
   return 0;
 }
+
+void sw_fence(void) {}
 
 void sw_check_ldm(const void *p, long bytes, const char *name, const char *file, int line)
 {

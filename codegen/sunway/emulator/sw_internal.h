@@ -31,9 +31,12 @@ typedef struct {
   ucontext_t context;
   char *stack, *top; /* top: highest address of the local data memory */
   int live, waiting; /* waiting: 1 barrier, 2 message, 3 shared work */
+  uint64_t group;    /* cores that the barrier is for */
   double clock, busy;
   long ldm_heap, held; /* held: bytes of main memory that live here until they are released */
   char *heap;
+  const char *file; /* where this core last called the emulator */
+  int line;
   sw_command pending[PENDING];
   int npending;
   sw_queue rows, columns;
@@ -63,6 +66,7 @@ void sw_fail(const char *kind, const char *file, int line, const char *format, .
     __attribute__((noreturn, format(printf, 4, 5)));
 void sw_yield(void);
 void sw_block(int why);
+void sw_meet(uint64_t group); /* these cores have waited for each other */
 void sw_turn(void); /* let the core with the earliest clock go first */
 void sw_touch(int write, const char *mem, const char *ldm, long len, long stride, long bsize, const char *file,
               int line, const char *name);

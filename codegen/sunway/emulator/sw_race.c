@@ -89,3 +89,14 @@ void sw_hold(int on, const void *mem, long len, long stride, long bsize, const c
     }
   sw_cores[sw_current].held += on ? len : -len;
 }
+
+void sw_meet(uint64_t group)
+{
+  (void)group;
+  sw_epoch++;
+  for (int k = 0; !sw_model && k < sw_threads; k++)
+    for (int n = 0; n < sw_cores[k].npending; n++) { /* what is on its way counts on both sides of a barrier */
+      sw_current = k;
+      sw_touch_again(&sw_cores[k].pending[n]);
+    }
+}

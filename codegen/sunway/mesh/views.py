@@ -90,7 +90,8 @@ def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, 
     head = f"long {own['t']} = -1; {own['t']} <= {own['tiles']}; {own['t']}++, {c}_now ^= 1"
     note = f"a tile on every core; in the first and the last turn {c} only comes or goes"
     loop = KernelView("for", head, body, comment=note)
-    views = (*_sizes(tiles), loop, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
+    sent = tuple(line(f"athread_rma_wait_value(&{b.name}_sent, 1);") for b in (m.left, m.right) if phase.group.crts)
+    views = (*_sizes(tiles), loop, *sent, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
     return views if m.when is None else (KernelView("if", phase._ints(outer).text(m.when), views),)
 
 
@@ -101,7 +102,8 @@ def mesh_declarations(phase: Phase, m: Mesh) -> tuple[KernelView, ...]:
            line(f"int {c}_in = 0, {c}_out = 0;")] if m.target.get else [
            line(f"volatile int {c}_put = 0, {m.left.name}_got, {m.right.name}_got;"), line(f"int {c}_out = 0;")]
     if phase.group.crts:
-        out.append(line(f"athread_rply_t sent, {m.left.name}_here[2], {m.right.name}_here[2];"))
+        out.append(line(f"volatile int {m.left.name}_here[2], {m.right.name}_here[2];"))
+        out.append(line(f"volatile int {m.left.name}_sent = 1, {m.right.name}_sent = 1;", "nothing is on its way"))
     return tuple(out)  # fmt: skip
 
 
@@ -264,8 +266,9 @@ def _slices(x: Tiles) -> tuple[KernelView, ...]:
         out.append(line(f"const long {b.name}_n0 = {n0}, {b.name}_n1 = {n1};"))
         t = Transfer(b, geometry_of(x.phase, b), tuple(lows), (f"{b.name}_n0", f"{b.name}_n1"))
         get = t.commands(dialect.get, group, f"{b.name}_ldm", f"&{b.name}_got")
+        sent = (line(f"athread_rma_wait_value(&{b.name}_sent, 1);"),) if group.crts else ()
         out.append(KernelView("if", f"{half} != {x.own['half']} && {b.name}_n0 > 0 && {b.name}_n1 > 0",
-                        (line(f"{b.name}_got = 0;"), get)))  # fmt: skip
+                        (*sent, line(f"{b.name}_got = 0;"), get)))  # fmt: skip
     return tuple(out)
 
 

@@ -99,12 +99,12 @@ def _by_messages(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
     each = f"int {v} = 0; {v} < {wide}; {v} += {lanes}"
     up = f"int {u} = 0; {u} < {ROWS}; {u}++"
     b_at = f"&{m.right.name}_ldm[{k} * {x.own['wide']} + {j} + {v}]"
-    put_b = (line(f"simd_load({right}, {b_at});"), line(f"REG_PUTC({right}, 8);"))
-    give_b = KernelView("if", f"{w.row} == {first} + {s}", put_b, (line(f"REG_GETC({right});"),))
+    put_b = (line(f"simd_load({right}, {b_at});"), line(f"simd_putc({right}, 8);"))
+    give_b = KernelView("if", f"{w.row} == {first} + {s}", put_b, (line(f"{right} = simd_getc({right});"),))
     give_a = KernelView("if", f"{w.column} == {n['from']}[{u}]", (
         line(f"const double {n['x']} = {a}_row[{u}][{s} * {size} + {k}];"),
         line(f"{n['left']} = simd_set_{kind}({', '.join([n['x']] * lanes)});"),
-        line(f"REG_PUTR({n['left']}, 8);")), (line(f"REG_GETR({n['left']});"),))  # fmt: skip
+        line(f"simd_putr({n['left']}, 8);")), (line(f"{n['left']} = simd_getr({n['left']});"),))  # fmt: skip
     step = (
         line(f"{kind} {n['left']}, {n['right']}[{VECTORS}];"),
         KernelView("for", each, (give_b,)),
@@ -131,7 +131,7 @@ def _by_messages(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
 
 def _by_broadcast(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
     """Slice by slice between local memories: while one is multiplied the next is on its way into the other copy."""
-    m, w, kt, group = x.m, x.phase.words, x.names[x.m.depth.var], x.phase.group
+    m, w, kt = x.m, x.phase.words, x.names[x.m.depth.var]
     s, deep, size, end = n["s"], n["here"], x.own["deep"], x.text(m.depth)
     a, b = m.left.name, m.right.name
     copy, other = f"[{s} % 2]", f"[({s} + 1) % 2]"
@@ -140,13 +140,15 @@ def _by_broadcast(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
         return f"tw_min({size}, {end} - {kt} - {of} * {size})"
 
     def send(which: str, to: str, buffer: str, count: str) -> KernelView:
-        call = f"athread_rma_{to}_ibcast({buffer}_in{copy}, {buffer}_ldm, {count} * 8, &sent, &{buffer}_here{copy});"
-        return KernelView("if", f"{which} == {x.own['half']} * {GIVERS} + {s}", (line("sent = 0;"), line(call)))
+        what = f"{buffer}_in{copy}, {buffer}_ldm, {count} * 8"
+        call = f"athread_rma_{to}_ibcast({what}, &{buffer}_sent, &{buffer}_here{copy});"
+        who = f"{which} == {x.own['half']} * {GIVERS} + {s}"
+        return KernelView("if", who, (line(f"{buffer}_sent = 0;"), line(call)))
 
     steps = (
         KernelView("if", f"{s} < {GIVERS} && {depth(s)} > 0", (
             line(f"{a}_here{copy} = 0, {b}_here{copy} = 0;"),
-            line(f"{dialect.barrier(group)} /* nobody works on the slices of this copy any more */"),
+            line(f"{dialect.BARRIER} /* nobody works on the slices of this copy any more */"),
             send(w.column, "row", a, f"{x.own['tall']} * {depth(s)}"),
             send(w.row, "col", b, f"{depth(s)} * {x.own['wide']}"),
         )),

@@ -41,8 +41,8 @@ class CoreGroup:
     columns: int = 8
 
     def lanes(self, bytes_: int) -> int:
-        """Elements in a vector; the SW26010 keeps as many floats as doubles in one."""
-        return self.vector_bits // 64 if bytes_ == 4 and not self.crts else self.vector_bits // (8 * bytes_)
+        """Elements in a vector, which holds as many floats as doubles."""
+        return self.vector_bits // (64 if bytes_ == 4 else 8 * bytes_)
 
     @property
     def peak(self) -> float:

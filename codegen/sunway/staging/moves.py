@@ -41,7 +41,7 @@ def moves(
     if b.common and p.grid.count == CORES and not p.group.crts:
         # All cores have their buffer and a reply word of zero before the first of them asks for all.
         fetch = t.commands(dialect.broadcast, p.group, f"{b.name}_ldm", f"&{b.name}_got")
-        gets += guarded(line(f"{b.name}_got = 0;"), line(dialect.barrier(p.group)),
+        gets += guarded(line(f"{b.name}_got = 0;"), line(dialect.BARRIER),
                         KernelView("if", f"{p.words.id} == 0", (fetch,)))  # fmt: skip
         waits += guarded(line(dialect.wait(p.group, f"&{b.name}_got", t.count)))
         return

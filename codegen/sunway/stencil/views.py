@@ -73,7 +73,7 @@ class _Writer:
             head = f"long {self.at[d]} = 0; {self.at[d]} < {self.extents[d]}; {self.at[d]} += {self.shape.sides[d]}"
             loops = (KernelView("for", head, loops),)
         inner += loops
-        inner.append(line(dialect.barrier(self.group)))
+        inner.append(line(dialect.BARRIER))
         out.append(
             KernelView(
                 "for",

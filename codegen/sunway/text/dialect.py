@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codegen.record import record
 from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.plan.threads import SIDE, Grid
 
 
 @record
@@ -52,5 +53,33 @@ def wait(group: CoreGroup, reply: str, count: str) -> str:
     return f"{'athread_dma_wait_value' if group.crts else 'dma_wait'}({reply}, {count});"
 
 
-def barrier(group: CoreGroup) -> str:
-    return "athread_ssync_array();" if group.crts else "athread_syn(ARRAY_SCOPE, 0xffff);"
+BARRIER = "tw_barrier();"
+
+
+def barrier_lines(group: CoreGroup, grid: Grid) -> list[str]:
+    """What a barrier is on this grid: these cores wait for each other, and for no other core."""
+    full, rest = divmod(grid.count, SIDE)
+    if full == SIDE:
+        return ["athread_ssync_array();" if group.crts else "athread_syn(ARRAY_SCOPE, 0xffff);"]
+    if group.crts and grid.count in (8, 16, 32):
+        return [f"CRTS_ssync_{grid.count}spe();"]
+    name = "athread_ssync" if group.crts else "athread_syn"
+    row, column = (f"{name}({scope}_SCOPE, {{}});" for scope in ("ROW", "COL"))
+    if full == 0:
+        return [row.format(_first(rest))] if rest > 1 else []
+    if rest == 0:
+        return [row.format("0xff"), *([column.format(_first(full))] if full > 1 else [])]
+    # Columns with a core in the last row hand on, to the rest of their rows, that it has come.
+    own = row.format("mine")
+    return [
+        "const int id = athread_get_id(-1);",
+        f"const int mine = id / {SIDE} < {full} ? 0xff : {_first(rest)};",
+        own,
+        column.format(f"id % {SIDE} < {rest} ? {_first(full + 1)} : {_first(full)}"),
+        own,
+    ]
+
+
+def _first(count: int) -> str:
+    """A mask of the first cores of a row or column."""
+    return f"0x{(1 << count) - 1:02x}"

@@ -15,10 +15,7 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import Node, Unread
 
-BARRIERS = (
-    Node("call", "athread_syn", (Node("name", "ARRAY_SCOPE"), Node("number", "0xffff"))),
-    Node("call", "athread_ssync_array"),
-)
+BARRIERS = (Node("call", "tw_barrier"),)
 WAITS = ("dma_wait", "athread_dma_wait_value")
 
 
@@ -45,7 +42,7 @@ def is_transfer(node: Node) -> bool:
         return False
     e = node.kids[0]
     if e.kind == "call":
-        return e.text.startswith(("athread_", "dma_wait"))
+        return e in BARRIERS or e.text.startswith(("athread_", "dma_wait"))
     return False
 
 

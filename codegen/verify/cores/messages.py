@@ -17,10 +17,11 @@ from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 # Who sends, who receives, and what tells the sender from the others.
-_BUSES = {"REG_PUTC": ("REG_GETC", "row"), "REG_PUTR": ("REG_GETR", "column")}
+_BUSES = {"simd_putc": ("simd_getc", "row"), "simd_putr": ("simd_getr", "column")}
+_GETS = tuple(get for get, _ in _BUSES.values())
 _BROADCASTS = {"athread_rma_row_ibcast": "column", "athread_rma_col_ibcast": "row"}
 _WAITS = ("athread_rma_wait_value",)
-_CALLS = frozenset((*_BUSES, *(get for get, _ in _BUSES.values()), *_BROADCASTS, *_WAITS))
+_CALLS = frozenset((*_BUSES, *_GETS, *_BROADCASTS, *_WAITS))
 _COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 
 
@@ -28,6 +29,8 @@ def check_messages(body: Sequence[Node], words: Words) -> int:
     """How many places messages are sent from. Raises Unread where one may find no receiver, or a core wait for none."""
     found, own = _Cores(words), _Renaming()
     text = own.all(body, {})
+    alone = _sent_words(text)
+    text = tuple(_without(s, alone) for s in text)
     found.spread(text)
     found.walk(text)
     return found.sent
@@ -100,9 +103,12 @@ class _Cores:
             target, value = n, NOTHING
             if n.kind == "assign":
                 target, value = n.kids
+                if value.kind == "call" and value.text in _GETS:
+                    self.own |= {_base(target)} - {""}
+                    continue
             elif n.kind == "after":
                 (target,) = n.kids
-            elif n.kind == "call" and n.text.startswith(("simd_load", "REG_GET")):
+            elif n.kind == "call" and n.text.startswith("simd_load"):
                 self.own |= {_base(n.kids[0])} - {""}
                 continue
             else:
@@ -194,7 +200,7 @@ class _Cores:
         call = mine[0]
         if call.text in _BUSES:
             get, side = _BUSES[call.text]
-            if who != side or [m.text for m in theirs] != [get] or theirs[0].kids[0] != call.kids[0]:
+            if who != side or [m.text for m in theirs] != [get] or not _into(otherwise, theirs[0], call.kids[0]):
                 raise Unread(f"{call.text} without others that receive it")
         elif _BROADCASTS.get(call.text) != who or theirs:
             raise Unread(f"{call.text} from another core")
@@ -208,6 +214,24 @@ class _Cores:
                 raise Unread("cores wait for others that do not come")
             return
         raise Unread(f"{e.text} by all cores")
+
+
+def _sent_words(body: Sequence[Node]) -> frozenset[str]:
+    """Words that nothing but a core's own broadcasts count in: waiting for one of them, a core waits for no other."""
+    sends = [n for s in body for n in nodes(s) if n.kind == "call" and n.text in _BROADCASTS and len(n.kids) == 5]
+    return frozenset(_base(n.kids[3]) for n in sends) - {_base(n.kids[4]) for n in sends}
+
+
+def _without(s: Node, alone: frozenset[str]) -> Node:
+    """A statement without waits for these words."""
+    if s.kind == "do" and s.kids[0].kind == "call" and s.kids[0].text in _WAITS and _base(s.kids[0].kids[0]) in alone:
+        return Node("block")
+    return Node(s.kind, s.text, tuple(_without(k, alone) for k in s.kids))
+
+
+def _into(s: Node, get: Node, register: Node) -> bool:
+    """Does what is received go to this register, and nowhere else?"""
+    return get.kids == (register,) and any(n.kind == "assign" and n.kids == (register, get) for n in nodes(s))
 
 
 def _messages(s: Node) -> list[Node]:

@@ -1,0 +1,50 @@
+"""Generated files compile against headers of the vendor's shape (tests/sunway/vendor), without a warning and as C99
+with GNU extensions. Here a few; `make sunway-headers` has the whole corpus, on all grids and both machines."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks.sunway_headers import FLAGS, GRIDS, HEADERS, KERNELS, MACHINES, HeaderCase, cases, messages_of
+from codegen.sunway.plan.machine import group_for
+from codegen.sunway.plan.threads import parse_grid
+from codegen.sunway.text.dialect import barrier_lines
+from tests.corpus import ALL
+
+FEW = (
+    *(("gemm", "sw26010", "8,8"), ("gemm", "sw26010-pro", "8,8"), ("floyd-warshall", "sw26010", "16")),
+    *(("jacobi-2d", "sw26010-pro", "32"), ("atax", "sw26010-pro", "2,8"), ("conv2d", "sw26010", "4,8")),
+)
+EVERY = cases(sorted(KERNELS.glob("*.c")), MACHINES, GRIDS)
+CHOSEN = EVERY if ALL else [HeaderCase(KERNELS / f"{name}.c", machine, grid) for name, machine, grid in FEW]
+
+
+@pytest.mark.parametrize("case", CHOSEN, ids=lambda c: f"{c.path.stem}-{c.machine}-{c.grid}")
+def test_program(tmp_path: Path, case: HeaderCase) -> None:
+    assert messages_of(case, tmp_path) == ""
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_barriers_of_any_number_of_cores(tmp_path: Path, machine: str) -> None:
+    """What is printed for them compiles."""
+    group = group_for(f"{machine}-cpe")
+    lines = [f"#include <{'crts' if group.crts else 'slave'}.h>"]
+    for count in range(1, 65):
+        body = "\n  ".join(barrier_lines(group, parse_grid(str(count))))
+        lines.append(f"int barrier{count}(void)\n{{\n  {body}\n  return 0;\n}}")
+    source = tmp_path / "barriers.c"
+    source.write_text("\n".join(lines) + "\n")
+    command = ["gcc", *FLAGS, "-D__sw_slave__", "-I", str(HEADERS / machine), str(source)]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
+
+
+def test_old_names_are_none_of_the_headers(tmp_path: Path) -> None:
+    """What users define for themselves, and what the newer machine has not, does not compile."""
+    for machine, text in (("sw26010", "doublev4 v; void f(void) { REG_GETR(v); }"), ("sw26010-pro", "floatv16 v;")):
+        source = tmp_path / "old.c"
+        source.write_text(f"#include <slave.h>\n#include <simd.h>\n{text}\n")
+        command = ["gcc", *FLAGS, "-D__sw_slave__", "-I", str(HEADERS / machine), str(source)]
+        assert subprocess.run(command, capture_output=True, check=False).returncode
