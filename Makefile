@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 # thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
 .DELETE_ON_ERROR:
-.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -114,6 +114,10 @@ bench-real-style: venv
 # Core groups on the timing model: make bench-sunway B='--only gemm,atax --large'
 bench-sunway: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sunway $(B)
+
+# Ranks against threads on this machine, beside the prediction: make bench-mpi B='--cores 4 --quick --only gemm'
+bench-mpi: venv
+	$(PY) -m benchmarks.mpi $(B)
 
 # Generated kernels on this machine's GPU, against cuBLAS and the memory; says so where there is none.
 bench-gpu: venv

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from codegen.mpi.target import support
 from tests.corpus import KERNELS
 from tests.mpi.programs import compiled, for_ranks, needs_mpi, on_ranks
 
 EXAMPLE = KERNELS.parent / "heat-mpi"
+Cases = tuple[tuple[tuple[str, ...], tuple[int, ...]], ...]
 PARTS = """
 int main(void)
 {
@@ -118,21 +120,26 @@ def test_waits_receivers_and_tags_matter(tmp_path: Path) -> None:
 
 
 @needs_mpi
-def test_the_example(tmp_path: Path) -> None:
-    """Heat in blocks of rows: the same picture on any number of ranks, each with its part of the memory."""
-    shutil.copy(EXAMPLE / "heat.c", tmp_path / "heat.c")
-    source = (EXAMPLE / "heat.c").read_text()
+@pytest.mark.parametrize(
+    ("name", "distribute", "cases"),
+    [
+        ("heat", "u: block, *; v: block, *", ((("40", "20"), (1, 3)), (("5", "8"), (7,)), (("2", "4"), (3,)))),
+        ("wave", "p: block, *, *; q: block, *, *", ((("12", "6"), (4,)), (("4", "8"), (7,)))),
+    ],
+)
+def test_the_examples(name: str, distribute: str, cases: Cases, tmp_path: Path) -> None:
+    """Blocks of rows and of planes: the same picture on any number of ranks."""
+    source, picture = (EXAMPLE / f"{name}.c").read_text(), tmp_path / f"{name}.pgm"
     one = compiled("cc", source, tmp_path / "serial", ("-Wno-unknown-pragmas",))
-    made = for_ranks("heat.c", source, distribute="u: block, *; v: block, *")
-    many = compiled("mpicc", made, tmp_path / "heat", ("-fopenmp",))
-    for sizes, counts in ((("40", "20"), (1, 3)), (("5", "8"), (7,)), (("2", "4"), (3,))):
+    many = compiled("mpicc", for_ranks(f"{name}.c", source, distribute=distribute), tmp_path / name, ("-fopenmp",))
+    for sizes, counts in cases:
         said = subprocess.run([str(one), *sizes], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
-        want = (tmp_path / "heat.pgm").read_bytes()
+        want = picture.read_bytes()
         for ranks in counts:
-            (tmp_path / "heat.pgm").unlink()
+            picture.unlink()
             done = on_ranks(many, ranks, sizes, at=tmp_path)
             assert (done.returncode, done.stdout) == (0, said), done.stderr
-            assert (tmp_path / "heat.pgm").read_bytes() == want
+            assert picture.read_bytes() == want
 
 
 @needs_mpi

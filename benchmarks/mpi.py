@@ -1,0 +1,153 @@
+"""Ranks against threads on this machine, beside what the simulator predicts.
+
+    make bench-mpi                             all cores
+    make bench-mpi B='--cores 4 --only gemm'
+
+For each kernel: one process with all threads (`--target openmp`), the result for ranks on one rank with all threads,
+one rank to a core, and ranks with several threads; ranks hold blocks of rows or planes. Then ranks with one thread
+each, measured and predicted, and a picture of the predicted scaling to 10,000 ranks: build/bench/mpi-NAME.svg. The last
+column of the first table says how many of the bytes that the sets ask for are sent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from codegen.mpi.network import load_network
+from codegen.mpi.predict.load import Setting, setting
+from codegen.mpi.predict.scaling import chart, scaling
+from codegen.mpi.predict.simulate import Machine, predict, work
+from codegen.mpi.share import SharedRegion, share_out
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+from codegen.region_model import model_region
+from codegen.source_file import open_source
+
+KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
+# Sizes in the order of the programs' arguments.
+CASES: Mapping[str, tuple[tuple[str, int], ...]] = {
+    "jacobi-2d": (("tsteps", 100), ("n", 4000)),
+    "heat-3d": (("tsteps", 50), ("n", 300)),
+    "gemm": (("ni", 4000), ("nj", 4000), ("nk", 4000)),
+}
+QUICK: Mapping[str, tuple[tuple[str, int], ...]] = {
+    "jacobi-2d": (("tsteps", 50), ("n", 1500)),
+    "heat-3d": (("tsteps", 20), ("n", 150)),
+    "gemm": (("ni", 1200), ("nj", 1200), ("nk", 1200)),
+}
+BLOCKS = {
+    "jacobi-2d": "a: block, *; b: block, *",
+    "heat-3d": "A: block, *, *; B: block, *, *",
+    "gemm": "C: block, *; A: block, *",
+}
+FLAGS = ("-O3", "-march=native", "-std=gnu11", "-DDRIVER", f"-I{KERNELS}", "-fopenmp")
+SENT = """
+__attribute__((destructor)) static void tw_say(void) { fprintf(stderr, "sent %ld\\n", tw_world.sent); }
+"""
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def built(name: str, folder: Path) -> None:
+    """The kernel for threads and for ranks."""
+    source = KERNELS / f"{name}.c"
+    for target, compiler in (("openmp", "cc"), ("mpi", "mpicc")):
+        options = GenOptions(target=target, machine="native")
+        if target == "mpi":
+            options = replace(options, network="shared-memory", distribute=BLOCKS[name])
+        text = generate(str(source), source.read_text(encoding="utf-8"), options).text
+        at = folder / f"{name}-{target}.c"
+        at.write_text(text + (SENT if target == "mpi" else ""), encoding="utf-8")
+        subprocess.run([compiler, *FLAGS, str(at), "-o", str(at.with_suffix("")), "-lm"], check=True)
+
+
+def run(name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int) -> tuple[float, int]:
+    """Seconds of the slowest rank and bytes sent; no ranks: the program for threads."""
+    program = folder / f"{name}-{'mpi' if ranks else 'openmp'}"
+    env = {**os.environ, **ROOT, "OMP_NUM_THREADS": str(threads)}
+    launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks else []
+    words = [*launch, str(program), *map(str, sizes), "time"]
+    done = subprocess.run(words, capture_output=True, text=True, env=env, check=True)
+    seconds = [float(s) for s in re.findall(r"^(\d+\.\d+)$", done.stderr, re.M)]
+    sent = sum(int(s) for s in re.findall(r"^sent (\d+)$", done.stderr, re.M))
+    return max(seconds), sent
+
+
+def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], rounds: int) -> tuple[float, int]:
+    found = [run(name, folder, sizes, *how) for _ in range(rounds)]
+    return min(s for s, _ in found), found[0][1]
+
+
+def region(name: str) -> SharedRegion:
+    """What ranks share of a kernel."""
+    source, options = KERNELS / f"{name}.c", GenOptions(target="mpi", distribute=BLOCKS[name])
+    model = model_region(open_source(str(source), source.read_text(encoding="utf-8"), options).slices[0], options)
+    assert model is not None
+    return share_out(model, options, None)
+
+
+def combinations(cores: int) -> list[tuple[int, int]]:
+    """Ranks and threads that fill the cores: one rank, one to a core, and what lies between."""
+    return [(1, cores), *((r, cores // r) for r in range(2, cores) if cores % r == 0), *([(cores, 1)] * (cores > 1))]
+
+
+def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int) -> None:
+    built(name, folder)
+    x, values = region(name), tuple(sizes.values())
+    print(f"\n{name}, {', '.join(f'{k} = {v}' for k, v in sizes.items())}, {cores} cores")
+    alone, _ = best(name, folder, values, (0, cores), rounds)
+    print(f"  {'threads only':14} {alone:9.4f} s")
+    for ranks, threads in combinations(cores):
+        seconds, sent = best(name, folder, values, (ranks, threads), rounds)
+        asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory"))).sent
+        ratio = f", bytes sent {sent / asked:.3f} of what the sets have" if asked else ""
+        print(f"  {ranks:3} x {threads:<8} {seconds:9.4f} s, {alone / seconds:5.2f} of threads only{ratio}")
+    ahead(name, x, sizes, folder, cores, rounds)
+
+
+def ahead(name: str, x: SharedRegion, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int) -> None:
+    """Ranks with one thread each, measured and predicted from the time of one."""
+    values, counts = tuple(sizes.values()), [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
+    one, _ = best(name, folder, values, (1, 1), rounds)
+    at = setting(x.program.scop, sizes, 1)
+    machine = Machine(load_network("shared-memory"), one / work(x, at.sizes))
+    speeds = {n: one / best(name, folder, values, (n, 1), rounds)[0] for n in counts}
+    for n, v in speeds.items():
+        expected = one / predict(x, Setting(at.sizes, n), machine).seconds
+        print(f"  {n:3} ranks x 1: {v:6.2f} times as fast as one, predicted {expected:6.2f}")
+    networks = ("shared-memory", "infiniband-hdr", "ethernet-10g")
+    found = {n: scaling(x, at.sizes, Machine(load_network(n), machine.iteration)) for n in networks}
+    picture = folder / f"mpi-{name}.svg"
+    picture.write_text(chart(found, f"{name}: predicted scaling, measured here as dots", speeds), encoding="utf-8")
+    print(f"  predicted to 10,000 ranks: {picture}")
+    for network, s in found.items():
+        print(f"    {network:15} {' '.join(f'{p}:{v:.3g}' for p, v in zip(s.ranks, s.speedup, strict=True))}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="ranks times threads")
+    parser.add_argument("--only", default="", help="kernels, separated by commas")
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--rounds", type=int, default=3, help="the best of so many runs counts")
+    given = parser.parse_args()
+    if not (shutil.which("mpicc") and shutil.which("mpirun")):
+        print("bench-mpi: nothing is measured: there is no mpicc or mpirun")
+        return 0
+    folder = Path("build/bench")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, sizes in (QUICK if given.quick else CASES).items():
+        if not given.only or name in given.only.split(","):
+            measured(name, dict(sizes), folder, given.cores, given.rounds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
