@@ -205,6 +205,41 @@ PRODUCTS = {  # formats of A, B and C, options, and what it computes
 }
 
 
+MASKED = {  # formats, options, and what it computes of dense matrices
+    "C(i,j) = A(i,j) * B(i,j)": ("CSR CSR CSR", {"parallel": True}, lambda a, b: a * b),
+    "C(i,j) = s*A(i,j) * B(j,i) * A(i,j) + B(j,i)": ("COO CSC DIA", {"index": "64"},
+                                                     lambda a, b: 3 * a * a * b.T + b.T),
+    "C(i,k) = M(i,k) * A(i,j) * B(j,k)": ("CSR CSR CSR CSR", {"parallel": True}, lambda a, b, m: m * (a @ b)),
+    "C(i,k) = A(i,j) * B(k,j) * M(k,i) - M(k,i)": ("CSC COO CSC ELL", {"value": "i32"},
+                                                 lambda a, b, m: m.T * (a @ b.T) - m.T),
+}
+
+
+@pytest.mark.parametrize("text", MASKED)
+def test_sparse_times_sparse_element_by_element(text: str) -> None:
+    """Elementwise products, and products of which only the elements in a mask are wanted."""
+    words, options, expected = MASKED[text]
+    formats = dict(zip("CAB" + "M" * ("M(" in text), words.split(), strict=True))
+    kernel = KernelCall(text, formats, flags=("-O1", "-Wall", "-Werror"), **options)
+    types = ("int32" if "value" in options else "float64", options.get("index", "32"))
+    rng, scalars = np.random.default_rng(7), {"s": 3} if "s*" in text else {}
+    for i, j, k in ((9, 7, 4), (40, 40, 40), (1, 1, 1), (0, 3, 5)):
+        sizes = {"i": i, "j": j, "k": k}
+        given, parts = {}, []
+        for t in sorted(set(formats) - {"C"}):
+            first, second = re.search(rf"{t}\((\w),(\w)\)", text).groups()
+            shape = sizes[first], sizes[second]
+            x = np.where(rng.random(shape) < 0.4, rng.integers(1, 9, shape), 0)
+            entries = [(tuple(map(int, c)), float(x[tuple(c)])) for c in np.argwhere(x)]
+            given[t] = encode(formats[t], Codec(shape, *types), entries)
+            parts.append(x)
+        made, want = kernel(**given, **scalars), expected(*parts)
+        np.testing.assert_array_equal(dense(want.shape, decode(formats["C"], Codec(want.shape, *types), made)), want)
+    wrong = {t: encode(f, Codec((n + 2, 3), *types), []) for n, (t, f) in enumerate(formats.items()) if t != "C"}
+    with pytest.raises(ConversionError):
+        kernel(**wrong, **scalars)
+
+
 @pytest.mark.parametrize("text", PRODUCTS)
 def test_sparse_times_sparse(text: str) -> None:
     formats, options, expected = PRODUCTS[text]

@@ -42,7 +42,7 @@ def kernel_file(text: str, formats: dict[str, Descriptor], options: Options, hea
         proven(d)
     name = options.name or "kernel"
     by_rows = None if converted or k.solve else paths(k, formats)
-    by_rows = None if by_rows and len(k.terms) == 1 and len(by_rows[0]) == 1 else by_rows  # one value for each entry
+    by_rows = None if by_rows and len(k.terms) == 1 and len(by_rows[0].operands) == 1 else by_rows  # a value an entry
     sums = not by_rows and k.out is not None and len(k.terms) > 1 and all(
         f.name in formats for t in k.terms for f in t.factors[:1])
     if by_rows:

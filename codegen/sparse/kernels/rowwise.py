@@ -1,9 +1,10 @@
-"""Sparse matrices from sparse matrices, row by row: `C(i,k) = A(i,j) * B(j,k)`, `C(i,j) = A(i,j) - 2*B(j,i)`, and sums
-of both.
+"""Sparse matrices from sparse matrices, row by row: `C(i,k) = A(i,j) * B(j,k)`, `C(i,j) = A(i,j) - 2*B(j,i)`,
+`C(i,j) = A(i,j) * B(i,j)`, `C(i,k) = M(i,k) * A(i,j) * B(j,k)`, and sums of them.
 
 A row of the result is made twice: first its columns are counted, with a mark at each that was met; then they are put
 down, sorted, and the mark of a column is its place, at which products are added. Nothing is searched for. Rows are
-independent, so threads share them, each with marks of its own.
+independent, so threads share them, each with marks of its own. A factor with the indices of the result is a mask: its
+row is spread over the columns first, and columns that it does not have are passed over.
 """
 from __future__ import annotations
 
@@ -46,7 +47,17 @@ class Operand:
         return ("NC", "NR") if self.turned else ("NR", "NC")
 
 
-Path = tuple[Operand, ...]  # a matrix, or two of which the second's rows are the first's columns
+@record
+class Path:
+    """How a term is gone through: a matrix, or two of which the second's rows are the first's columns; and the masks
+    that its columns must be in, by whose values it is multiplied."""
+
+    steps: tuple[Operand, ...]
+    masks: tuple[Operand, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return (*self.steps, *self.masks)
 
 
 def paths(k: Kernel, formats: dict[str, Descriptor]) -> tuple[Path, ...] | None:
@@ -61,17 +72,23 @@ def _path(t: Term, out: Tensor, formats: dict[str, Descriptor]) -> Path | None:
     row, column = out.indices
     if t.over or any(f.name not in formats or formats[f.name].rank != 2 or len(f.indices) != 2 for f in t.factors):
         return None
-    if len(t.factors) == 1:
-        (a,) = t.factors
-        return (_operand(a, row, formats),) if set(a.indices) == {row, column} else None
-    if len(t.factors) != 2:
+    whole = [f for f in t.factors if set(f.indices) == {row, column}]
+    others = sorted((f for f in t.factors if f not in whole), key=lambda f: row not in f.indices)
+    if others and not _chained(others, row, column):
         return None
-    first, second = sorted(t.factors, key=lambda f: row not in f.indices)
-    shared = set(first.indices) & set(second.indices)
-    if len(shared) != 1 or set(first.indices) != {row, *shared} or set(second.indices) != {column, *shared} \
-            or shared & {row, column}:
-        return None
-    return (_operand(first, row, formats), _operand(second, next(iter(shared)), formats))
+    steps, masks = (others, whole) if others else (whole[:1], whole[1:])
+    shared = [x for x in others[0].indices if x != row] if others else []
+    return Path(tuple(_operand(f, r, formats) for f, r in zip(steps, [row, *shared], strict=True)),
+                tuple(_operand(f, row, formats) for f in masks))
+
+
+def _chained(factors: list[Tensor], row: str, column: str) -> bool:
+    """Are these two matrices, the first with the row, the second with the column, and both with a third index?"""
+    if len(factors) != 2:
+        return False
+    first, second = (set(f.indices) for f in factors)
+    shared = first & second
+    return len(shared) == 1 and not shared & {row, column} and first == {row, *shared} and second == {column, *shared}
 
 
 def _operand(t: Tensor, row: str, formats: dict[str, Descriptor]) -> Operand:
@@ -83,7 +100,7 @@ def rowwise(k: Kernel, found: tuple[Path, ...], formats: dict[str, Descriptor], 
             options: Options) -> tuple[CFunction, ...]:
     """Conversions of operands that are not kept by rows, the kernel, and a conversion of its result."""
     assert k.out is not None
-    operands = tuple(dict.fromkeys(o for path in found for o in path))
+    operands = tuple(dict.fromkeys(o for path in found for o in path.operands))
     parts = [convert(formats[o.tensor], load(o.format), replace(options, name=f"{name}_{o.name}", duplicates=None))
              for o in operands if o.made]
     direct = formats[k.out.name] == load(ROWS)
@@ -97,6 +114,7 @@ class _RowWise:
     def __init__(self, k: Kernel, found: tuple[Path, ...], operands: tuple[Operand, ...], types: Types,
                  name: str) -> None:
         self.k, self.found, self.operands, self.types, self.name, self.w = k, found, operands, types, name, Writer()
+        self.masks = tuple(dict.fromkeys(o for path in found for o in path.masks))
 
     def function(self, formats: dict[str, Descriptor], direct: bool) -> CFunction:
         assert self.k.out is not None
@@ -147,10 +165,12 @@ class _RowWise:
             self.w.line(f"const {self.types.c_index} *const {o.name}_ptr = {at}{ptr};")
             self.w.line(f"const {self.types.c_index} *const {o.name}_index = {at}{index};")
             self.w.line(f"const {self.types.c_value} *const {o.name}_val = {at}val;")
-        rows, columns = (self.extent(self.found[0][n], n) for n in (0, -1))
+        rows, columns = (self.extent(self.found[0].steps[n], n) for n in (0, -1))
         self.w.line(f"const int64_t rows = {rows}, columns = {columns};")
-        wrong = [f"{self.extent(p[0], 0)} != rows || {self.extent(p[-1], -1)} != columns" for p in self.found[1:]]
-        wrong += [f"{self.extent(p[0], -1)} != {self.extent(p[1], 0)}" for p in self.found if len(p) == 2]
+        steps = [p.steps for p in self.found]
+        alike = [*((p[0], p[-1]) for p in steps[1:]), *((o, o) for o in self.masks)]
+        wrong = [f"{self.extent(a, 0)} != rows || {self.extent(b, -1)} != columns" for a, b in alike]
+        wrong += [f"{self.extent(p[0], -1)} != {self.extent(p[1], 0)}" for p in steps if len(p) == 2]
         if wrong:
             self.leave(" || ".join(wrong), "RANGE")
 
@@ -158,47 +178,77 @@ class _RowWise:
         at = f"{o.name}." if o.made else f"{o.tensor}->"
         return at + o.extents[side]
 
-    def region(self) -> None:
+    def region(self, values: bool = False) -> None:
         """Open a region of threads, each with marks of its own, and the loop over rows in it."""
         w, index = self.w, self.types.c_index
         w.pragma("parallel reduction(|:failed)")
         w.open("")
         w.line(f"{index} *mark = tw_new(columns, sizeof *mark, 0);")
-        w.line("failed |= !mark;")
-        w.line("for (int64_t c = 0; mark && c < columns; c++)")
-        w.line("    mark[c] = -1;")
+        for o in self.masks:
+            w.line(f"{index} *{o.name}_in = tw_new(columns, sizeof *{o.name}_in, 0);")
+            if values:
+                w.line(f"{self.types.c_value} *{o.name}_at = tw_new(columns, sizeof *{o.name}_at, 0);")
+        w.line(f"const int ready = {' && '.join(f'{x} != 0' for x in self.own(values))};")
+        w.line("failed |= !ready;")
+        w.open("for (int64_t c = 0; ready && c < columns; c++)")
+        w.line("mark[c] = -1;")
+        for o in self.masks:
+            w.line(f"{o.name}_in[c] = -1;")
+        w.close()
         w.pragma("for schedule(dynamic, 64)")
         w.open("for (int64_t i = 0; i < rows; i++)")
-        w.line("if (!mark)")
+        w.line("if (!ready)")
         w.line("    continue;")
+        for o in self.masks:
+            self.spread(o, values)
 
-    def close_region(self) -> None:
+    def own(self, values: bool) -> list[str]:
+        """The memory that each thread has for itself."""
+        masks = [f"{o.name}_{x}" for o in self.masks for x in (("in", "at") if values else ("in",))]
+        return ["mark", *masks]
+
+    def spread(self, o: Operand, values: bool) -> None:
+        """The columns of a mask's row, and their values."""
+        w = self.w
+        w.open(f"for (int64_t p = {o.name}_ptr[i]; p < {o.name}_ptr[i + 1]; p++)")
+        w.line(f"const int64_t c = {o.name}_index[p];")
+        if values:
+            w.line(f"{o.name}_at[c] = ({o.name}_in[c] == i ? {o.name}_at[c] : 0) + {o.name}_val[p];")
+        w.line(f"{o.name}_in[c] = i;")
+        w.close()
+
+    def close_region(self, values: bool = False) -> None:
         self.w.close()
-        self.w.line("free(mark);")
+        for x in self.own(values):
+            self.w.line(f"free({x});")
         self.w.close()
-        self.leave("failed", "NO_MEMORY")
 
     def visit(self, new: tuple[str, ...], condition: str, values: bool = False) -> None:
         """What is done at each column `c` that a row meets; with `values`, products are added at its mark."""
         w = self.w
         for term, path in zip(self.k.terms, self.found, strict=True):
-            a, last = path[0], path[-1]
+            a, last = path.steps[0], path.steps[-1]
+            two = len(path.steps) == 2
             w.open(f"for (int64_t p = {a.name}_ptr[i]; p < {a.name}_ptr[i + 1]; p++)")
-            scale = f"{term.scale} * " if term.scale else ""
-            if len(path) == 2:
+            if two:
                 w.line(f"const int64_t j = {a.name}_index[p];")
                 w.open(f"for (int64_t q = {last.name}_ptr[j]; q < {last.name}_ptr[j + 1]; q++)")
-            at = "q" if len(path) == 2 else "p"
+            w.line(f"const int64_t c = {last.name}_index[{'q' if two else 'p'}];")
+            inside = [f"{o.name}_in[c] == i" for o in path.masks]
             if values:
-                product = " * ".join([f"{a.name}_val[p]", *([f"{last.name}_val[q]"] if len(path) == 2 else [])])
-                w.line(f"made.val[mark[{last.name}_index[{at}]]] += {scale}{product};")
+                scale = [term.scale] if term.scale else []
+                factors = [*scale, f"{a.name}_val[p]", *([f"{last.name}_val[q]"] if two else []),
+                           *(f"{o.name}_at[c]" for o in path.masks)]
+                if inside:
+                    w.line(f"if ({' && '.join(inside)})")
+                w.line(f"{'    ' if inside else ''}made.val[mark[c]] += {' * '.join(factors)};")
             else:
-                w.line(f"const int64_t c = {last.name}_index[{at}];")
-                w.open(f"if ({condition})")
+                first = f"({condition})" if inside and "||" in condition else condition
+                w.open(f"if ({' && '.join([*inside, first])})")
                 for line in new:
                     w.line(line)
                 w.close()
-            for _ in path:
+            for _ in path.steps:
                 w.close()
 
     def counted(self) -> None:
@@ -208,6 +258,7 @@ class _RowWise:
         self.region()
         self.visit(("mark[c] = i;", "made.rowptr[i + 1]++;"), "mark[c] != i")
         self.close_region()
+        self.leave("failed", "NO_MEMORY")
         w.line("int64_t total = 0;")
         w.open("for (int64_t i = 0; i < rows; i++)")
         w.line("total += made.rowptr[i + 1];")
@@ -226,7 +277,7 @@ class _RowWise:
         w.line(f"{index} *spare = tw_new(total, sizeof *spare, 0);")
         self.leave("!spare", "NO_MEMORY")
         w.comment("the columns of each row in order, then the values at their places")
-        self.region()
+        self.region(values=True)
         w.line("const int64_t first = made.rowptr[i], last = made.rowptr[i + 1];")
         w.line("int64_t at = first, before = -1;")
         w.line("int ascending = 1;")
@@ -237,8 +288,6 @@ class _RowWise:
         w.line("for (at = first; at < last; at++)")
         w.line("    mark[made.col[at]] = at;")
         self.visit((), "", True)
-        w.close()
-        w.line("free(mark);")
-        w.close()
+        self.close_region(values=True)
         w.line("free(spare);")
         self.leave("failed", "NO_MEMORY")
