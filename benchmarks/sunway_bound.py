@@ -12,14 +12,14 @@ from codegen.region import finish
 from codegen.region_model import model_region
 from codegen.scop.dependences import param_space
 from codegen.source_file import open_source
-from codegen.sunway.launch import Launch
+from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.plan.machine import SW26010
 from codegen.sunway.plan.strategy import sunway_plan
 from codegen.sunway.plan.threads import parse_grid
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.resident import elements_of_tiles
-from codegen.verify.readback import Point
+from codegen.verify.readback import TreePoint
 
 
 def lower_bound(name: str, sizes: Mapping[str, int]) -> int:
@@ -32,9 +32,9 @@ def lower_bound(name: str, sizes: Mapping[str, int]) -> int:
     made, findings = finish(decision.program, decision.plan, ())
     assert made is not None and not findings
     scop = made.program.scop
-    launch = Launch(scop, made.program.deps, SW26010, grid, "x", STYLES["no-mesh"])
+    launch = LaunchPrinter(scop, made.program.deps, SW26010, grid, "x", STYLES["no-mesh"])
     start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
-    launch.entry(made.code, Point(start, (), (), (), ()))
+    launch.entry(made.code, TreePoint(start, (), (), (), ()))
     total = 0
     stay = {r.array for r in launch.residents}
     for r in launch.residents:  # they come and go once

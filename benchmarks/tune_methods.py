@@ -27,7 +27,7 @@ from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.sizes import Sizes
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import Over, Study, TriedPlan
-from codegen.tune.records import Entry, Records, Setting
+from codegen.tune.records import MeasurementSetting, PlanRecord, Records
 from codegen.tune.region import open_file
 from codegen.tune.timing import Runs, cores
 
@@ -74,7 +74,7 @@ def _kernel(
         shop = open_shop(subject, Path(folder), FLAGS)
         bench, _ = open_bench(subject, shop, Sizes({}, WORK), threads, busy)
         space = space_of(subject, threads)
-        cache, libraries = dict[str, Entry](), dict[str, Path]()
+        cache, libraries = dict[str, PlanRecord](), dict[str, Path]()
         own = space.text(space.start())
         best = {m: _winner(bench, space, m, candidates, cache, libraries) or own for m in methods}
         plans = list(dict.fromkeys((own, *best.values())))
@@ -85,13 +85,13 @@ def _kernel(
 
 
 def _winner(
-    bench: Bench, space: Space, method: str, candidates: int, cache: dict[str, Entry], libraries: dict[str, Path]
+    bench: Bench, space: Space, method: str, candidates: int, cache: dict[str, PlanRecord], libraries: dict[str, Path]
 ) -> str | None:
     def progress(step: TriedPlan, study: Study) -> None:
         if step.number >= candidates:
             raise Over
 
-    setting = Setting("", 0, "", "", "", "", "", "", bench.threads, {})
+    setting = MeasurementSetting("", 0, "", "", "", "", "", "", bench.threads, {})
     study = Study(bench, space, Records(), setting, method, 1e9, cores(), progress, lambda words: None, cache,
                   libraries, effort=Runs(3, 50, 0.05))  # fmt: skip
     with suppress(Over):

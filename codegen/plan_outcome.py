@@ -10,7 +10,7 @@ from codegen.ast.ctree import CNode, For, Instance, walk
 from codegen.ast.lowered import ScalarReplacement
 from codegen.ast.pipelines import stage_of
 from codegen.diagnostics import Diagnostic, InputError, Severity
-from codegen.lower.requested_forms import Asked
+from codegen.lower.requested_forms import RequestedForm
 from codegen.plan.model import (
     NOWHERE,
     Balance,
@@ -60,7 +60,7 @@ def _words(d: Directive) -> Iterator[str]:
         yield from (f"parallel {word}" for word, given in (("with", d.also), ("by", d.by)) if given)
 
 
-def unobeyed(plan: Plan, found: Sequence[Asked]) -> Iterator[tuple[Directive, Asked]]:
+def unobeyed(plan: Plan, found: Sequence[RequestedForm]) -> Iterator[tuple[Directive, RequestedForm]]:
     """Directives that no loop carries out, with one that was meant."""
     for d in plan.directives:
         if not isinstance(d, (Vector, Jam, Interleave)):
@@ -70,18 +70,18 @@ def unobeyed(plan: Plan, found: Sequence[Asked]) -> Iterator[tuple[Directive, As
             yield d, meant[0]
 
 
-def _means(d: Vector | Jam | Interleave, x: Asked) -> bool:
+def _means(d: Vector | Jam | Interleave, x: RequestedForm) -> bool:
     return d.loop.name == x.loop and (not d.loop.stmt or d.loop.stmt in x.stmts)
 
 
-def check_obeyed(plan: Plan, found: Sequence[Asked]) -> None:
+def check_obeyed(plan: Plan, found: Sequence[RequestedForm]) -> None:
     """For a user's plan: it is carried out, or it is an error."""
     for d, x in unobeyed(plan, found):
         hint = f"say `vector {x.loop}`" if isinstance(d, Vector) else "leave the directive out"
         raise InputError("illegal-plan", f"{_SAYS[x.word].format(x.loop)}: {x.why}", d.loc, hint)
 
 
-def as_obeyed(plan: Plan, found: Sequence[Asked]) -> Plan:
+def as_obeyed(plan: Plan, found: Sequence[RequestedForm]) -> Plan:
     """For the tool's own: the plan says what was done."""
     lost = [d for d, _ in unobeyed(plan, found)]
     kept: list[Directive] = []
@@ -150,7 +150,7 @@ def _names(ref: LoopRef, node: For) -> bool:
     return node.loop.name == ref.name and (not ref.stmt or ref.stmt in inside)
 
 
-def missed(scop: Scop, found: Sequence[Asked]) -> tuple[Diagnostic, ...]:
+def missed(scop: Scop, found: Sequence[RequestedForm]) -> tuple[Diagnostic, ...]:
     """Remarks on loops that are not what they were asked to be."""
     out = []
     for x in found:

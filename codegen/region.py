@@ -72,7 +72,7 @@ class RegionOutcome:
 
 
 @record
-class Made:
+class ProvenRegion:
     """A proven result."""
 
     program: Program
@@ -127,7 +127,7 @@ def refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
 
 def make(
     model: Modelled, options: GenOptions, machine: Machine, skipped: int = 0, since: Sequence[Diagnostic] = ()
-) -> Made:
+) -> ProvenRegion:
     """A proven program: by the user's plan if there is one, else by the best plan that works out. The first authors,
     as many as are `skipped`, are left out; `since` says why."""
     scop = model.program.scop
@@ -172,7 +172,7 @@ def make(
 
 def attempt(
     model: Modelled, author: Callable[[], Decision], tried: set[str], operations: int
-) -> tuple[Made | None, Diagnostic | None]:
+) -> tuple[ProvenRegion | None, Diagnostic | None]:
     """The author's plan carried out and proven within so many isl operations, or what is wrong with it; neither for
     one in `tried`."""
     loc = model.program.scop.loc
@@ -203,7 +203,7 @@ def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnos
     return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
 
 
-def _by_user_plan(model: Modelled, plan: Plan) -> Made:
+def _by_user_plan(model: Modelled, plan: Plan) -> ProvenRegion:
     if plan.digest and plan.digest != model.digest:
         raise InputError(
             "stale-plan",
@@ -229,7 +229,7 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
     return replace(made, remarks=(*made.remarks, *missed(made.program.scop, found)))
 
 
-def _as_obeyed(made: Made) -> Made:
+def _as_obeyed(made: ProvenRegion) -> ProvenRegion:
     """With a plan that says what was done, and remarks on what was not."""
     found = asked(made.program.scop, made.code)
     return replace(made, plan=as_obeyed(made.plan, found), remarks=(*made.remarks, *missed(made.program.scop, found)))
@@ -244,7 +244,9 @@ def _no_code(plan: Plan, why: str) -> InputError:
     return InputError("illegal-plan", f"the loop cannot be written out: {why}", unrolled[-1], hint)
 
 
-def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple[Made | None, tuple[Finding, ...]]:
+def finish(
+    program: Program, plan: Plan, remarks: Sequence[Diagnostic]
+) -> tuple[ProvenRegion | None, tuple[Finding, ...]]:
     """Storage, code and proofs of a transformed program."""
     tree = place_storage(program.scop, program.deps, program.tree, program.stores)
     try:
@@ -257,4 +259,4 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
                 code, findings = whole, ()
     except MissingLoop as error:
         return None, (Finding("storage", str(error)),)
-    return Made(program, plan, tree, code, tuple(remarks)), findings
+    return ProvenRegion(program, plan, tree, code, tuple(remarks)), findings

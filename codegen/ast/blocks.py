@@ -33,7 +33,7 @@ class ProductBand:
 
 
 @record
-class Blocks:
+class ProductBlocks:
     """The products of a tree, by statement."""
 
     of: Mapping[str, ProductBand]
@@ -57,7 +57,7 @@ class Blocks:
         return isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, depth))
 
 
-def find_blocks(scop: Scop, tree: Node) -> Blocks:
+def find_blocks(scop: Scop, tree: Node) -> ProductBlocks:
     """All products of a tree."""
     found = {}
     for _, node in walk(tree):
@@ -65,7 +65,7 @@ def find_blocks(scop: Scop, tree: Node) -> Blocks:
             (name,) = statements(node)
             around = enclosing(tree, name)[: -len(node.loops)]
             found[name] = ProductBand(node, _inside(scop, scop.statement(name), around))
-    return Blocks(found)
+    return ProductBlocks(found)
 
 
 def _inside(scop: Scop, s: Statement, around: tuple[Loop, ...]) -> isl.Map:

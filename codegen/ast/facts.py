@@ -10,7 +10,7 @@ from codegen.record import record
 
 
 @record
-class Facts:
+class PointFacts:
     """`where`: the values that parameters, and loop variables as further parameters, may have."""
 
     where: isl.Set
@@ -21,7 +21,7 @@ class Facts:
             return s.constant >= 0
         return self.also(s.scaled(-1).shifted(-1)).where.is_empty()
 
-    def also(self, *sums: Linear) -> Facts:
+    def also(self, *sums: Linear) -> PointFacts:
         """Where the sums are >= 0, too."""
         where = self.where
         for s in sums:
@@ -34,9 +34,9 @@ class Facts:
                 k = where.find_dim_by_name(isl.dim_type.param, name)
                 c = c.set_coefficient_val(isl.dim_type.param, k, isl.Val(factor))
             where = where.add_constraint(c.set_constant_val(isl.Val(s.constant)))
-        return Facts(where)
+        return PointFacts(where)
 
-    def inside(self, f: For) -> Facts:
+    def inside(self, f: For) -> PointFacts:
         """In the body of a loop."""
         var = Linear(((f.var, 1),), 0)
         lowers = [var.plus(low, -1) for low in sums(f.lower, "max")]

@@ -32,7 +32,7 @@ from codegen.ast.ctree import (
     walk,
 )
 from codegen.ast.peel import peeled
-from codegen.ast.schedule import Marked, to_isl
+from codegen.ast.schedule import MarkedSchedule, to_isl
 from codegen.recognize.access.wraps import settled
 from codegen.record import mutable
 from codegen.scop.isl_helpers import ast_kind, expr_kind
@@ -87,7 +87,7 @@ class _Conversion:
     """State of one conversion: what the isl callbacks saw, and the marks."""
 
     scop: Scop
-    marked: Marked
+    marked: MarkedSchedule
     starts: dict[int, int]
     slots: dict[tuple[int, int], tuple[Slot, ...]]
     instances: list[CNode] = field(default_factory=list)

@@ -127,7 +127,7 @@ class Value:
 
 
 @record
-class Put:
+class StoreValue:
     """A statement's value, which a variable has, is stored."""
 
     work: Work
@@ -357,7 +357,7 @@ class ScalarReplacement:
 
 
 Loops = Union[Inner, Together, Split, Plain, Strips]
-Item = Union[Load, Move, Value, Put, PutBoth, Do, Zip, Braces, Loops]
+Item = Union[Load, Move, Value, StoreValue, PutBoth, Do, Zip, Braces, Loops]
 Body = tuple[Item, ...]
 Form = Union[Strips, Interleaved, ScalarReplacement]
 

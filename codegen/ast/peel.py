@@ -35,7 +35,7 @@ from codegen.ast.ctree import (
     walk,
 )
 from codegen.ast.decide import COMPARISONS, Known, comparisons, decided, signs
-from codegen.ast.facts import Facts, sums
+from codegen.ast.facts import PointFacts, sums
 from codegen.ast.linear import Linear, linear, value
 from codegen.record import record
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, SEQUENTIAL, VECTOR
@@ -50,7 +50,7 @@ _KINDS = (SEQUENTIAL, VECTOR, PARALLEL, PARALLEL_VECTOR)
 class _Place:
     """What is known around a node: the sets of values, and a typical value of each loop."""
 
-    facts: Facts
+    facts: PointFacts
     at: Mapping[str, int]
 
     def usual(self, e: CExpr) -> int:
@@ -75,7 +75,7 @@ class _Place:
 
 def peeled(node: CNode, context: isl.Set) -> CNode:
     """The tree with its innermost loops taken apart; parameters are as in `context`."""
-    return _peeled(node, _Place(Facts(context), {}))
+    return _peeled(node, _Place(PointFacts(context), {}))
 
 
 def has_tests(node: CNode) -> bool:

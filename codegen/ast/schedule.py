@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from codegen.ast.blocks import Blocks, find_blocks
+from codegen.ast.blocks import ProductBlocks, find_blocks
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.access.wraps import common, plain_points
 from codegen.record import mutable
@@ -30,25 +30,25 @@ APART = 8
 
 
 @mutable
-class Marked:
+class MarkedSchedule:
     """The isl schedule and which bands its marks (by number) stand for."""
 
     schedule: isl.Schedule
     marks: list[Band]
-    blocks: Blocks
+    blocks: ProductBlocks
 
 
-def to_isl(scop: Scop, tree: Node) -> Marked:
+def to_isl(scop: Scop, tree: Node) -> MarkedSchedule:
     """Build the isl schedule of a tree."""
     blocks = find_blocks(scop, tree)
     root = isl.Schedule.from_domain(blocks.domain(scop)).get_root()
     marks: list[Band] = []
     node = _build(root.child(0), tree, scop, blocks, marks, 0)
-    return Marked(node.get_schedule(), marks, blocks)
+    return MarkedSchedule(node.get_schedule(), marks, blocks)
 
 
 def _build(
-    node: isl.ScheduleNode, tree: Node, scop: Scop, blocks: Blocks, marks: list[Band], depth: int
+    node: isl.ScheduleNode, tree: Node, scop: Scop, blocks: ProductBlocks, marks: list[Band], depth: int
 ) -> isl.ScheduleNode:
     """Insert `tree` at `node` and return to the same position."""
     if isinstance(tree, Leaf) or (isinstance(tree, Band) and tree.product is not None):
@@ -84,7 +84,7 @@ def _build(
     return _build(inner, tree.child, scop, blocks, marks, depth + len(tree.loops)).parent().parent()
 
 
-def _filter(scop: Scop, blocks: Blocks, tree: Node) -> isl.UnionSet:
+def _filter(scop: Scop, blocks: ProductBlocks, tree: Node) -> isl.UnionSet:
     total = isl.UnionSet.empty(param_space(scop))
     for name in statements(tree):
         total = total.union(isl.UnionSet.from_set(isl.Set.universe(blocks.space(scop, name))))
@@ -139,7 +139,7 @@ def _divides(s: Statement, lp: Loop) -> bool:
 
 
 def _partial(
-    scop: Scop, blocks: Blocks, loops: tuple[Loop, ...], depth: int, counted: int
+    scop: Scop, blocks: ProductBlocks, loops: tuple[Loop, ...], depth: int, counted: int
 ) -> isl.MultiUnionPwAff:
     space = param_space(scop)
     rows = isl.UnionPwAffList.alloc(space.get_ctx(), len(loops))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.bench.model import Measured, Race
+from codegen.bench.model import MeasuredRegion, Race
 from codegen.diagnostics import Diagnostic, TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import GenOptions
@@ -26,15 +26,15 @@ Say = Callable[[str], None]
 
 def measure(
     opened: OpenedFile, threads: Sequence[int], sizes: Mapping[str, int], flags: str, say: Say
-) -> Iterator[Measured]:
+) -> Iterator[MeasuredRegion]:
     """Each region in turn, or its parts where others stay; those that are left as they are, too, with the reason."""
     subjects = (*opened.subjects, *opened.parts)
     for outcome in opened.outcomes:
         own = [s for s in subjects if s.index == outcome.index]
         if not own:
-            yield Measured(outcome.index, outcome.line, f"region {outcome.index}", note=_why(outcome))
+            yield MeasuredRegion(outcome.index, outcome.line, f"region {outcome.index}", note=_why(outcome))
         for subject in own:
-            blank = Measured(subject.index, outcome.line, subject.title)
+            blank = MeasuredRegion(subject.index, outcome.line, subject.title)
             with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
                 try:
                     shop = open_shop(subject, Path(folder), flags)
@@ -52,7 +52,7 @@ def speeds(path: str, text: str, options: GenOptions, sizes: Mapping[str, int], 
     return {m.index: _speed(m) for m in found}
 
 
-def _speed(m: Measured) -> Speed:
+def _speed(m: MeasuredRegion) -> Speed:
     if not m.races:
         return Speed({}, note=m.note)
     return Speed(m.sizes, m.races[0].original.best, m.races[0].result.best, m.by_statement, uncounted=m.uncounted)
@@ -65,8 +65,8 @@ def _why(outcome: RegionOutcome) -> str:
 
 
 def _region(
-    subject: Subject, blank: Measured, shop: Shop, threads: Sequence[int], sizes: Mapping[str, int], say: Say
-) -> Measured:
+    subject: Subject, blank: MeasuredRegion, shop: Shop, threads: Sequence[int], sizes: Mapping[str, int], say: Say
+) -> MeasuredRegion:
     say(f"{subject.title}: compiling")
     mine = {i.text for i in subject.harness.memory.ints}
     cache = max((c.bytes for c in detect().machine.caches), default=0)

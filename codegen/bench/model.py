@@ -23,7 +23,7 @@ class Race:
 
 
 @record
-class Measured:
+class MeasuredRegion:
     """One region. `bytes` are those of its arrays, each counted once, and twice where it is changed; `operations` are
     by statement, and `uncounted` names those whose runs could not be counted. `note` says why there are no figures."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from codegen.bench.model import Ceilings, Measured, Race
+from codegen.bench.model import Ceilings, MeasuredRegion, Race
 
 NEAR = 0.35  # of a ceiling: what still counts as bound by it
 BEYOND = 1.2  # of what memory streams: more than memory gives, errors of measuring included
 
 
-def sentence(m: Measured, race: Race, top: Ceilings) -> str:
+def sentence(m: MeasuredRegion, race: Race, top: Ceilings) -> str:
     """How much of what the machine can do the result reaches, where its work is known."""
     stream, compute = _streamed(m, race, top), _computed(m, race, top)
     threads = "one thread" if race.threads == 1 else f"{race.threads} threads"
@@ -29,12 +29,12 @@ def sentence(m: Measured, race: Race, top: Ceilings) -> str:
     return f"compute-bound: {_percent(compute)} of what {threads} of this machine can compute ({rate})"
 
 
-def _streamed(m: Measured, race: Race, top: Ceilings) -> float:
+def _streamed(m: MeasuredRegion, race: Race, top: Ceilings) -> float:
     """Nothing for data that stay in the caches between runs."""
     return m.bytes / race.result.best / top.stream(race.threads) if m.bytes > top.cache else 0.0
 
 
-def _computed(m: Measured, race: Race, top: Ceilings) -> float:
+def _computed(m: MeasuredRegion, race: Race, top: Ceilings) -> float:
     return m.operations / race.result.best / top.compute(race.threads, m.element_bytes)
 
 

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from codegen.bench.model import Ceilings, Measured
+from codegen.bench.model import Ceilings, MeasuredRegion
 from codegen.bench.roofline import sentence
 from codegen.tune.timing import Timing, seconds_text
 
 LITTLE = 1.2  # times as fast: more is wanted
 
 
-def text(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> str:
+def text(found: Sequence[MeasuredRegion], built_with: str, top: Ceilings | None) -> str:
     """A table for each region and a sentence on what bounds it."""
     out = [f"{built_with}\n"]
     for m in found:
@@ -27,17 +27,17 @@ def text(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> st
     return "".join(out)
 
 
-def _advice(m: Measured) -> str:
+def _advice(m: MeasuredRegion) -> str:
     """For regions that gained little, what would help."""
     return m.advice if m.races and max(r.gain for r in m.races) < LITTLE else ""
 
 
-def _sentences(m: Measured, top: Ceilings | None) -> list[str]:
+def _sentences(m: MeasuredRegion, top: Ceilings | None) -> list[str]:
     """What bounds the region, for each number of threads."""
     return list(dict.fromkeys(sentence(m, r, top) for r in m.races)) if top is not None else []
 
 
-def data(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> str:
+def data(found: Sequence[MeasuredRegion], built_with: str, top: Ceilings | None) -> str:
     """The same as JSON; times in seconds."""
     regions = [
         {
@@ -75,7 +75,7 @@ _STYLE = (
 )
 
 
-def chart(found: Sequence[Measured]) -> str:
+def chart(found: Sequence[MeasuredRegion]) -> str:
     """Bars of how many times as fast each region became, for each number of threads; SVG."""
     bars = [(m, r) for m in found for r in m.races]
     most = max([1.0, *(r.gain for _, r in bars)])

@@ -14,7 +14,7 @@ from codegen.checking.judge import Tried, Verdict, judge, try_case
 from codegen.checking.ranks.run import on_ranks
 from codegen.checking.regions import STEM, Checked, extra_sources, file_texts, open_regions
 from codegen.checking.sanitize import SanitizedProgram
-from codegen.checking.trials import Pair, batch_limits
+from codegen.checking.trials import ComparedObjects, batch_limits
 from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
 from codegen.record import record
@@ -109,7 +109,8 @@ def _verdicts(
     objects = [bench.start("watched", (f"{n}{ending}",), f"{n}.o") for n in names]
     folder = bench.compiler.folder
     limits = batch_limits(bench.emulator.reserves)
-    pair = Pair(folder / "original.so", folder / "result.so", tuple(c.harness.number for c in checked.cases), limits)
+    pair = ComparedObjects(folder / "original.so", folder / "result.so",
+                           tuple(c.harness.number for c in checked.cases), limits)
     tried = []
     for case in checked.cases:
         progress(f"{case.title}: running")
@@ -125,7 +126,7 @@ def _verdicts(
     return verdicts, tuple(f"{what}: {why}" for what, why in remarks if why)
 
 
-def _with_ranks(bench: _Bench, t: Tried, pair: Pair, checked: Checked, progress: Progress) -> Tried:
+def _with_ranks(bench: _Bench, t: Tried, pair: ComparedObjects, checked: Checked, progress: Progress) -> Tried:
     """A case after its runs on several ranks, if its target has some."""
     if not bench.emulator.ranks or t.trials.failure or isinstance(t.survey, str) or t.case.outcome.part is None:
         return t
@@ -142,7 +143,7 @@ def _with_ranks(bench: _Bench, t: Tried, pair: Pair, checked: Checked, progress:
     return replace(t, ranks=(count, bench.emulator.ranks))
 
 
-def _watched(bench: _Bench, objects: Sequence[Build], pair: Pair) -> tuple[Pair | None, str]:
+def _watched(bench: _Bench, objects: Sequence[Build], pair: ComparedObjects) -> tuple[ComparedObjects | None, str]:
     """Both programs with their stores watched, or why there are none. A compiler for which that fails is no failure."""
     if not objects:
         return None, ""
@@ -154,7 +155,7 @@ def _watched(bench: _Bench, objects: Sequence[Build], pair: Pair) -> tuple[Pair 
     ] if not any(wrong) else []
     first = next((e for e in (*wrong, *(b.error() for b in links)) if e is not None), None)
     folder = bench.compiler.folder
-    return (None, first) if first else (Pair(folder / names[0], folder / names[1], pair.numbers), "")
+    return (None, first) if first else (ComparedObjects(folder / names[0], folder / names[1], pair.numbers), "")
 
 
 def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOptions) -> str:

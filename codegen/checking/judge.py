@@ -8,12 +8,12 @@ from pathlib import Path
 
 from codegen.checking.harness.shared_object import open_library
 from codegen.checking.overlap import overlap_text, overlapping
-from codegen.checking.regions import Case, model_of
+from codegen.checking.regions import CheckedRegion, model_of
 from codegen.checking.sanitize import Complaint, SanitizedProgram, complaints, subset
 from codegen.checking.show import values_text
 from codegen.checking.stores import introduced_store, watched
 from codegen.checking.test_sizes.survey import Survey, TestVector, survey
-from codegen.checking.trials import Pair, Trials, run_trials
+from codegen.checking.trials import ComparedObjects, Trials, run_trials
 from codegen.diagnostics import TilewrightError
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
@@ -34,14 +34,14 @@ class Tried:
     """A region after its runs without sanitizers. `survey` is a sentence when there was nothing to run. So many of the
     runs that agree had arrays that `overlap`."""
 
-    case: Case
+    case: CheckedRegion
     survey: Survey | str
     trials: Trials
     overlap: int = 0
     ranks: tuple[int, tuple[int, ...]] = (0, ())  # vectors that agree on several ranks, and the numbers of those
 
 
-def try_case(case: Case, pair: Pair, options: GenOptions, folder: Path) -> Tried:
+def try_case(case: CheckedRegion, pair: ComparedObjects, options: GenOptions, folder: Path) -> Tried:
     """Choose vectors and run those for which the source is known to behave."""
     found = _survey(case, pair, options)
     if isinstance(found, str):
@@ -54,7 +54,7 @@ def try_case(case: Case, pair: Pair, options: GenOptions, folder: Path) -> Tried
     return Tried(case, found, replace(more, agreed=0).after(trials), more.agreed)
 
 
-def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
+def _survey(case: CheckedRegion, pair: ComparedObjects, options: GenOptions) -> Survey | str:
     """The vectors of a case, or why there are none."""
 
     def work() -> Survey:
@@ -78,10 +78,10 @@ def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
 
 def judge(
     t: Tried,
-    pair: Pair,
+    pair: ComparedObjects,
     original: SanitizedProgram | None,
     result: SanitizedProgram | None,
-    stores: Pair | None,
+    stores: ComparedObjects | None,
     folder: Path,
 ) -> Verdict:
     """The sanitizers' turn, and the verdict. Without sanitized programs, doubtful vectors are left out; `stores` are
@@ -125,7 +125,7 @@ def _well_defined(
     return [v for v in (*vectors, *again) if v not in wrong], bad
 
 
-def _excused(t: Tried, s: Survey, pair: Pair, original: SanitizedProgram | None, folder: Path) -> Tried:
+def _excused(t: Tried, s: Survey, pair: ComparedObjects, original: SanitizedProgram | None, folder: Path) -> Tried:
     """A difference at sizes where the source itself does something undefined is none; go on past it."""
     while t.trials.failure and t.trials.vector is not None and original is not None:
         found = complaints(original, [t.trials.vector], 1)

@@ -33,7 +33,7 @@ PART = 100_000  # between the numbers of a region and of a part of it
 
 
 @record
-class Case:
+class CheckedRegion:
     """A region that came out transformed."""
 
     slice: RegionSlice
@@ -54,7 +54,7 @@ class Checked:
 
     source: Opened
     outcomes: tuple[RegionOutcome, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[CheckedRegion, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -68,7 +68,7 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     return Checked(done.source, done.outcomes, tuple(cases), notes)
 
 
-def _cases(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Iterator[Case]:
+def _cases(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Iterator[CheckedRegion]:
     """The region; of one that is transformed in part, each part."""
     if not outcome.cases:
         yield case_of(s, outcome, source)
@@ -76,7 +76,7 @@ def _cases(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Iterator[C
         yield replace(case_of(part, made, source), original=original)
 
 
-def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
+def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> CheckedRegion:
     """A region that was transformed, with the way to call it."""
     assert outcome.text is not None
     parsed = parse_with_gaps(s)
@@ -84,7 +84,7 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     number = outcome.index + (PART * s.piece.number if s.piece else 0)
     place = FunctionPlace(s.language, s.scope, s.usings, s.objects)
     harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed, place)
-    return Case(s, outcome, harness, written(source.text, s.region), outcome.text)
+    return CheckedRegion(s, outcome, harness, written(source.text, s.region), outcome.text)
 
 
 def as_generated(s: RegionSlice, outcome: RegionOutcome) -> RegionSlice:
@@ -92,7 +92,7 @@ def as_generated(s: RegionSlice, outcome: RegionOutcome) -> RegionSlice:
     return s if outcome.kept else replace(s, named=None)
 
 
-def model_of(case: Case, options: GenOptions) -> Modelled:
+def model_of(case: CheckedRegion, options: GenOptions) -> Modelled:
     """The region's model; there is one, since it was transformed."""
     model = model_region(as_generated(case.slice, case.outcome), options)
     assert model is not None

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from codegen.checking.harness.codes import Kind
 from codegen.checking.harness.leaves import ScalarRun
-from codegen.checking.harness.memory import Buffer, Int
+from codegen.checking.harness.memory import HarnessBuffer, SizeInteger
 
 
-def element_text(buffer: Buffer, leaf: ScalarRun, dims: Sequence[int], count: int, at: int, first: int) -> str:
+def element_text(buffer: HarnessBuffer, leaf: ScalarRun, dims: Sequence[int], count: int, at: int, first: int) -> str:
     """The C name of scalar number `at`: `C[3][5]`, `img->data[7]`, `p[2].x`."""
     element, part = divmod(at, count)
     indices: list[int] = []
@@ -39,6 +39,6 @@ def value_text(data: bytes, kind: int) -> str:
     return data.hex()
 
 
-def values_text(ints: Sequence[Int], values: Sequence[int]) -> str:
+def values_text(ints: Sequence[SizeInteger], values: Sequence[int]) -> str:
     """`n = 5, m = 7`."""
     return ", ".join(f"{i.text} = {v}" for i, v in zip(ints, values, strict=True)) or "its only size"

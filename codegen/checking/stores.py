@@ -20,7 +20,7 @@ from codegen.checking.harness.shared_object import Library, arena, open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.test_sizes.survey import TestVector
-from codegen.checking.trials import BATCH, THREADS, WORK, Pair
+from codegen.checking.trials import BATCH, THREADS, WORK, ComparedObjects
 from codegen.limits import LimitPassed
 from codegen.record import record
 from codegen.worker import Died, run_limited
@@ -44,7 +44,7 @@ def watched(vectors: Sequence[TestVector]) -> tuple[TestVector, ...]:
     return tuple(replace(v, seed=v.seed + 2 * k) for v in chosen for k in range(SEEDS))
 
 
-def introduced_store(h: Harness, pair: Pair, vectors: Sequence[TestVector]) -> IntroducedStore | None:
+def introduced_store(h: Harness, pair: ComparedObjects, vectors: Sequence[TestVector]) -> IntroducedStore | None:
     """The first store that only the result makes. Vectors at which a watched program does not end well tell nothing:
     other runs have shown that the result does whatever the original does. Where one crashes, as sources do that read a
     pointer to a row and then nothing of the row, each vector gets a child of its own."""
@@ -57,7 +57,7 @@ def introduced_store(h: Harness, pair: Pair, vectors: Sequence[TestVector]) -> I
         return next((found for found in alone if found is not None), None)
 
 
-def _first(h: Harness, pair: Pair, vectors: Sequence[TestVector]) -> IntroducedStore | None:
+def _first(h: Harness, pair: ComparedObjects, vectors: Sequence[TestVector]) -> IntroducedStore | None:
     original, result = (open_library(p, pair.numbers, _DECLARED) for p in (pair.original, pair.result))
     for library in (original, result):
         library.lib.tw_threads(THREADS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codegen.checking.harness.codes import Kind, Op
 from codegen.checking.harness.interface import Harness
-from codegen.checking.harness.layout import BufferLayout, Layout
+from codegen.checking.harness.layout import BufferLayout, MemoryLayout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.show import element_text, value_text
 from codegen.checking.test_sizes.survey import Survey, TestVector
@@ -31,7 +31,7 @@ def batch_limits(reserves: bool) -> Limits:
 
 
 @record
-class Pair:
+class ComparedObjects:
     """Both shared objects, the numbers of the cases in them, and what a run of them may use."""
 
     original: Path
@@ -65,7 +65,7 @@ class Trials:
         )
 
 
-def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[TestVector], folder: Path) -> Trials:
+def run_trials(h: Harness, pair: ComparedObjects, s: Survey, vectors: Sequence[TestVector], folder: Path) -> Trials:
     """Run vector after vector until one differs."""
     marker = folder / "at"
     todo = tuple(vectors)
@@ -91,7 +91,9 @@ def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[TestVector],
     return Trials(agreed, skipped, noisy=noisy)
 
 
-def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[TestVector], marker: Path) -> tuple[int, str, int]:
+def _batch(
+    h: Harness, pair: ComparedObjects, s: Survey, vectors: Sequence[TestVector], marker: Path
+) -> tuple[int, str, int]:
     """How many vectors agree, what is wrong with the next one, and how many agree up to noise only."""
     os.environ["OMP_WAIT_POLICY"] = "passive"
     original, result = open_library(pair.original, pair.numbers), open_library(pair.result, pair.numbers)
@@ -126,7 +128,7 @@ def _mark(marker: Path, vector: int, phase: int) -> None:
     marker.write_text(f"{vector} {phase}")
 
 
-def _filled(h: Harness, original: Library, layout: Layout, v: TestVector) -> Arena:
+def _filled(h: Harness, original: Library, layout: MemoryLayout, v: TestVector) -> Arena:
     """Fresh memory with the vector's data."""
     overlap = None if v.overlap is None else (*v.overlap[:2], v.overlap[2] * layout.buffers[v.overlap[0]].size)
     memory = arena(original.ffi, v.sizes, overlap)
@@ -134,7 +136,7 @@ def _filled(h: Harness, original: Library, layout: Layout, v: TestVector) -> Are
     return memory
 
 
-def _nudged(h: Harness, original: Library, layout: Layout, v: TestVector) -> Arena:
+def _nudged(h: Harness, original: Library, layout: MemoryLayout, v: TestVector) -> Arena:
     """What the original makes of data that differ in their last bits: where that changes much, rounding rules."""
     memory = _filled(h, original, layout, v)
     for k, have in enumerate(layout.buffers):
@@ -150,7 +152,7 @@ class Trial:
 
     harness: Harness
     library: Library
-    layout: Layout
+    layout: MemoryLayout
     survey: Survey
     vector: TestVector
 

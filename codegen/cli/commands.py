@@ -17,7 +17,7 @@ class Positional:
 
 
 @record
-class Command:
+class Subcommand:
     """One subcommand; `module` has a function run(Job) -> Outcome, or, where several inputs are seen `together`,
     run_all(Jobs) -> Outcomes. `extension` is that of results in a folder; empty: the source's own."""
 
@@ -38,32 +38,32 @@ _FILE = (Positional("file", "FILE.c", _ABOUT_FILE),)
 _FILES = (Positional("file", "FILE.c", f"{_ABOUT_FILE}; several need -o FOLDER", many=True),)
 _EACH = (Positional("file", "FILE.c", f"{_ABOUT_FILE}; several are taken one by one", many=True),)
 
-COMMANDS: tuple[Command, ...] = (
-    Command("gen", "generate: the file with its marked loop nests transformed", _FILES, True),
-    Command("check", "generate, compile original and result, run both, compare", _EACH, True),
-    Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
-    Command("bench", "how much faster the marked loop nests became: before and after, in turns", _FILE, True),
-    Command("tune", "search for the plan that runs fastest on this machine", _FILES, True, True, ".plan"),
-    Command("scan", "every loop nest of a code base: what would gain by `gen --auto`, what stands in the way", (
+COMMANDS: tuple[Subcommand, ...] = (
+    Subcommand("gen", "generate: the file with its marked loop nests transformed", _FILES, True),
+    Subcommand("check", "generate, compile original and result, run both, compare", _EACH, True),
+    Subcommand("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
+    Subcommand("bench", "how much faster the marked loop nests became: before and after, in turns", _FILE, True),
+    Subcommand("tune", "search for the plan that runs fastest on this machine", _FILES, True, True, ".plan"),
+    Subcommand("scan", "every loop nest of a code base: what would gain by `gen --auto`, what stands in the way", (
         Positional("paths", "DIR|FILE.c", "folders, of which all C and C++ files are read, and files", many=True),
     )),
-    Command("serve", "a page on this machine: C on the left, its result, plan and messages on the right"),
-    Command("explain", "what a message means, what leads to it, what to do", (
+    Subcommand("serve", "a page on this machine: C on the left, its result, plan and messages on the right"),
+    Subcommand("explain", "what a message means, what leads to it, what to do", (
         Positional("id", "ID", "the word in brackets at the end of the message; without it, all of them",
                    optional=True),
     )),
-    Command("sparse", "sparse formats: convert one to another, kernels over them, what is built in", (
+    Subcommand("sparse", "sparse formats: convert one to another, kernels over them, what is built in", (
         Positional("action", "convert|kernel|formats", "what to do", ("convert", "kernel", "formats")),
         Positional("expression", "EXPR|FMT", "kernel: index notation such as 'y(i) = A(i,j)*x(j)'; formats: show one",
                    optional=True),
     )),
-    Command("machine", "processor descriptions: list them, show one, detect this host", (
+    Subcommand("machine", "processor descriptions: list them, show one, detect this host", (
         Positional("action", "list|show|detect", "what to print", ("list", "show", "detect")),
         Positional("name", "NAME|FILE", "the machine to show", optional=True),
     )),
-    Command("doctor", "versions, compiler, a short self-test"),
+    Subcommand("doctor", "versions, compiler, a short self-test"),
 )
 
 
-def find(name: str) -> Command | None:
+def find(name: str) -> Subcommand | None:
     return next((c for c in COMMANDS if c.name == name), None)

@@ -9,7 +9,7 @@ import sys
 from dataclasses import field, replace
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.commands import Command
+from codegen.cli.commands import Subcommand
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.filters import KINDS, Filters
 from codegen.options import CppOptions, GenOptions
@@ -23,7 +23,7 @@ from codegen.targets.registry import target_named
 class Invocation:
     """One run. `name` is the file as messages call it; `text` its content, empty where no file is read."""
 
-    command: Command
+    command: Subcommand
     arguments: argparse.Namespace
     name: str = ""
     text: str = ""
@@ -40,7 +40,7 @@ class Outcome:
     table: str = ""
 
 
-def one_by_one(command: Command, arguments: argparse.Namespace) -> list[argparse.Namespace]:
+def one_by_one(command: Subcommand, arguments: argparse.Namespace) -> list[argparse.Namespace]:
     """A command line for each input; where something is written, several go into a folder, each under its own name."""
     values = vars(arguments)
     if not isinstance(values.get("file"), list):
@@ -69,7 +69,7 @@ def one_by_one(command: Command, arguments: argparse.Namespace) -> list[argparse
             for f, n in zip(files, names, strict=True)]
 
 
-def read_job(command: Command, arguments: argparse.Namespace) -> Invocation:
+def read_job(command: Subcommand, arguments: argparse.Namespace) -> Invocation:
     """The job for a command line; reads the source and the plan. InputError when one cannot be read."""
     if not command.reads_source:
         return Invocation(command, arguments)

@@ -12,7 +12,7 @@ from typing import cast
 from codegen import __version__
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, normalize
-from codegen.cli.commands import COMMANDS, Command, find
+from codegen.cli.commands import COMMANDS, Subcommand, find
 from codegen.cli.ineffective import ineffective
 from codegen.cli.job import Invocation, Outcome, filters, has_errors, one_by_one, read_job, style
 from codegen.diagnostics import Diagnostic, InternalError, TilewrightError
@@ -97,7 +97,7 @@ def _unknown_command(word: str) -> str:
     return f"unknown {kind} '{word}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
 
-def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> int:
+def _run(command: Subcommand, arguments: argparse.Namespace, words: list[str]) -> int:
     """Run the subcommand for each of its inputs, print artefacts and messages, once each; the first failure counts."""
     early = ineffective(arguments)
     if has_errors(select(early, filters(arguments))):
@@ -114,7 +114,7 @@ def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> i
     return next((o.code for _, o in done if o.code), exitcodes.OK)
 
 
-def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) -> tuple[Invocation, Outcome]:
+def _perform(command: Subcommand, arguments: argparse.Namespace, words: list[str]) -> tuple[Invocation, Outcome]:
     job = Invocation(command, arguments)
     try:
         job = read_job(command, arguments)
@@ -132,7 +132,7 @@ def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) 
 
 
 def _perform_together(
-    command: Command, singles: list[argparse.Namespace], words: list[str]
+    command: Subcommand, singles: list[argparse.Namespace], words: list[str]
 ) -> list[tuple[Invocation, Outcome]]:
     """All inputs that can be read, in one run."""
     done = [(Invocation(command, single), Outcome()) for single in singles]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.commands import Command
+from codegen.cli.commands import Subcommand
 from codegen.cli.options import GROUPS, Option, options_of
 
 _EPILOG = "Exit codes: 0 done, 1 bad input, 2 bad command line, 3 region refused under --strict, " \
@@ -43,7 +43,7 @@ class _LastAction(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def build(command: Command) -> argparse.ArgumentParser:
+def build(command: Subcommand) -> argparse.ArgumentParser:
     """The parser of one subcommand."""
     parser = _Parser(
         prog=f"tilewright {command.name}", description=f"{command.summary[0].upper()}{command.summary[1:]}.",
@@ -91,7 +91,7 @@ def _add(group: argparse._ArgumentGroup, option: Option) -> None:
                            choices=(not option.open and option.choices) or None, default=option.default, **common)
 
 
-def parse(command: Command, words: list[str]) -> argparse.Namespace:
+def parse(command: Subcommand, words: list[str]) -> argparse.Namespace:
     """The parsed command line; BadCommandLine with a suggestion for an unknown option."""
     namespace, extra = build(command).parse_known_args(words)
     for many in (p.name for p in command.positionals if p.many):  # argparse takes those of one place only
@@ -102,7 +102,7 @@ def parse(command: Command, words: list[str]) -> argparse.Namespace:
     return namespace
 
 
-def _unknown(command: Command, word: str) -> str:
+def _unknown(command: Subcommand, word: str) -> str:
     if not word.startswith("-"):
         return f"unexpected argument '{word}'"
     bare, options = word.split("=")[0].lstrip("-"), options_of(command.name)

@@ -16,9 +16,9 @@ from codegen.frontend.context.member_parameters import marked, read_ahead
 from codegen.frontend.context.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.expressions.affine import Affiner, MissingParameter
 from codegen.frontend.memory.arrays import ArrayGroup, DataSubscript, group_accesses
-from codegen.frontend.memory.computed_parameters import MOST, Found, Invariants, name_for
+from codegen.frontend.memory.computed_parameters import MOST, ComputedCandidate, Invariants, name_for
 from codegen.frontend.memory.last_values import last_values
-from codegen.frontend.memory.places import Names
+from codegen.frontend.memory.places import RegionNames
 from codegen.frontend.memory.pointer_elements import check_followed
 from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.parameters.undefined_behavior import defined, fixed_sizes, unread
@@ -52,7 +52,7 @@ class _Named:
     """A computed parameter and what it was found as."""
 
     param: Param
-    found: Found
+    found: ComputedCandidate
 
 
 class _Late(Exception):
@@ -131,7 +131,7 @@ def _extract(
     affiner = Affiner(
         {p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc
     )
-    names = Names(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc, opaque)
+    names = RegionNames(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc, opaque)
     affiner.invariants = Invariants(names, scan)
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))

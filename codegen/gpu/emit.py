@@ -10,8 +10,8 @@ from math import prod
 from codegen.ast.ctree import CNode
 from codegen.gpu.body import plain_type
 from codegen.gpu.dialect import MOST, Dialect
-from codegen.gpu.kernels import AXES, Kernel, Kernels, Launch, first_of
-from codegen.gpu.sizes import Sizes, with_sizes
+from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
+from codegen.gpu.sizes import RowLengths, with_sizes
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, BoxText, array_text
@@ -149,7 +149,7 @@ def _scratch(scop: Scop, name: str) -> ArrayText:
     return ArrayText(array.name, plain_type(array.elem), "", ("1",), every, None, None, True)
 
 
-def _values(scop: Scop, sizes: Sizes) -> list[_Value]:
+def _values(scop: Scop, sizes: RowLengths) -> list[_Value]:
     out = {p.text: plain_type(p.ctype) for p in scop.params}
     for s in scop.statements:
         for e in walk_expr(s.rhs):
@@ -170,12 +170,12 @@ def _part(
         k.name: [n for n in known if n in k.words and (n not in counters or n in k.around)] for k in found.kernels
     }
 
-    def declared(k: Kernel, name: str) -> str:
+    def declared(k: DeviceKernel, name: str) -> str:
         if name not in every:
             return kinds.get(name) or counters[name]
         return dialect.pointer(every[name], name in _written(scop, k))
 
-    def tiles(k: Kernel) -> str:
+    def tiles(k: DeviceKernel) -> str:
         if k.tiled is None:
             return ""
         given = {n: declared(k, n) for n in arguments[k.name]}
@@ -203,18 +203,18 @@ def _part(
                       frozenset(found.helpers), rank, report)
 
 
-def _firsts(k: Kernel) -> list[str]:
+def _firsts(k: DeviceKernel) -> list[str]:
     """Where a launch begins, along axes of which one launch may not reach the end."""
     return [f"const long {first_of(axis)}" for axis, _ in zip(AXES, k.axes, strict=False) if first_of(axis)]
 
 
-def _written(scop: Scop, k: Kernel) -> set[str]:
+def _written(scop: Scop, k: DeviceKernel) -> set[str]:
     """Pointers through which a kernel writes."""
     arrays = (scop.arrays[a.array] for n in k.stmts for a in scop.statement(n).writes)
     return {x.name if x.inside else x.base for x in arrays}
 
 
-def _comment(k: Kernel) -> str:
+def _comment(k: DeviceKernel) -> str:
     what = ", ".join(k.stmts)
     if not k.axes:
         return f"{what}: one thread"
@@ -228,11 +228,12 @@ def _moved(a: ArrayText, arrays: str) -> bool:
 
 
 def _launches(
-    views: Sequence[View], kernels: Mapping[str, Kernel], arguments: Mapping[str, Sequence[str]], dialect: Dialect,
+    views: Sequence[View], kernels: Mapping[str, DeviceKernel], arguments: Mapping[str, Sequence[str]],
+    dialect: Dialect,
     region: str, arrays: str,
 ) -> Iterable[View]:  # fmt: skip
     for v in views:
-        if isinstance(v, Launch):
+        if isinstance(v, LaunchView):
             k = kernels[v.kernel]
             counts = [f"tw_count_{axis} = {x.count}" for axis, x in zip(AXES, reversed(k.axes), strict=False)]
             sizes = [x.threads for x in reversed(k.axes)] or [1]

@@ -8,7 +8,7 @@ from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
 from codegen.gpu.kernels import AHEAD
 from codegen.gpu.tiles.model import UNITS
-from codegen.target.finish.names import Names
+from codegen.target.finish.names import NameSpelling
 from codegen.target.finish.wrap import wrapped
 from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
@@ -32,10 +32,15 @@ def _quoted(parts: Sequence[DevicePart], helpers: frozenset[str], of: Callable[[
 
 
 def device_files(
-    parts: Sequence[DevicePart], stem: str, banner: str, dialect: Dialect, arrays: str, names: Names | None = None
+    parts: Sequence[DevicePart],
+    stem: str,
+    banner: str,
+    dialect: Dialect,
+    arrays: str,
+    names: NameSpelling | None = None,
 ) -> tuple[tuple[str, str], ...]:
     """Texts by the ending of their file's name."""
-    env, of = environment(), (names or Names()).of
+    env, of = environment(), (names or NameSpelling()).of
     guard = f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_H"
     stops = arrays == "device"
     header = env.get_template("gpu/header.h.j2").render(

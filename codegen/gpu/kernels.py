@@ -25,7 +25,7 @@ from codegen.scop.tree import GRID
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, fresh, texts_of
 from codegen.target.view import reserved
-from codegen.verify.readback import Point, enter
+from codegen.verify.readback import TreePoint, enter
 
 AXES = ("x", "y", "z")  # the last loop of a grid runs along x
 AHEAD = "TW_AHEAD"  # many loads of a thread's own loop are under way at once
@@ -33,7 +33,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @record
-class Axis:
+class GridAxis:
     """One loop of a grid: how many iterations it has at most, and its threads in a block."""
 
     loop: str
@@ -42,11 +42,11 @@ class Axis:
 
 
 @record
-class Kernel:
+class DeviceKernel:
     """A kernel with everything that templates print of it."""
 
     name: str
-    axes: tuple[Axis, ...]  # outermost first
+    axes: tuple[GridAxis, ...]  # outermost first
     body: tuple[View, ...]
     words: tuple[str, ...]  # that its text mentions
     around: frozenset[str]  # counters of the host's loops around it
@@ -56,7 +56,7 @@ class Kernel:
 
 
 @record
-class Launch(View):
+class LaunchView(View):
     """A view of the host's code: the kernel starts here, with these arguments."""
 
     kernel: str = ""
@@ -69,7 +69,7 @@ class Kernels:
     scop: Scop
     name: str
     calls: Mapping[str, str] = field(default_factory=dict)
-    kernels: list[Kernel] = field(default_factory=list)
+    kernels: list[DeviceKernel] = field(default_factory=list)
     helpers: set[str] = field(default_factory=set)
     scratch: list[Held] = field(default_factory=list)  # variables of the region that several kernels use
     counters: dict[str, str] = field(default_factory=dict)  # of loops on the host, by their printed names
@@ -78,10 +78,10 @@ class Kernels:
     def host(self, node: CNode) -> tuple[View, ...]:
         """What the launcher does."""
         start = isl.Set.universe(param_space(self.scop).set_from_params()).intersect_params(self.scop.context)
-        return self._host(node, {}, Point(start, (), (), (), ()), reserved(self.scop))
+        return self._host(node, {}, TreePoint(start, (), (), (), ()), reserved(self.scop))
 
     def _host(
-        self, node: CNode, names: Mapping[str, str], at: Point, taken: frozenset[str]
+        self, node: CNode, names: Mapping[str, str], at: TreePoint, taken: frozenset[str]
     ) -> tuple[View, ...]:
         if isinstance(node, Declare):
             self._keep(node)
@@ -114,12 +114,12 @@ class Kernels:
     def _ints(self, names: Mapping[str, str]) -> IntPrinter:
         return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
 
-    def _kernel(self, node: CNode, names: Mapping[str, str], at: Point, taken: frozenset[str]) -> View:
+    def _kernel(self, node: CNode, names: Mapping[str, str], at: TreePoint, taken: frozenset[str]) -> View:
         chain = _chain(node)
         counts = _counts(self.scop, chain, at)
         ints = self._ints(names)
         axes = tuple(
-            Axis(lp.loop.name, ints.text(c), lp.loop.factor) for lp, c in zip(chain, counts, strict=True)
+            GridAxis(lp.loop.name, ints.text(c), lp.loop.factor) for lp, c in zip(chain, counts, strict=True)
         )
         name = f"{self.name}_{len(self.kernels) + 1}"
         shared = frozenset(h.array for h in self.scratch)
@@ -128,8 +128,8 @@ class Kernels:
         stmts = tuple(dict.fromkeys(x.stmt for x in walk(node) if isinstance(x, Instance)))
         around = frozenset(names.values())
         tiled = self.tiled.get(stmts[0]) if len(stmts) == 1 else None
-        self.kernels.append(Kernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, dict(names)))
-        return Launch("launch", kernel=name)
+        self.kernels.append(DeviceKernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, dict(names)))
+        return LaunchView("launch", kernel=name)
 
 
 @record
@@ -227,7 +227,7 @@ def _chain(node: CNode) -> list[For]:
     return out
 
 
-def _within(at: Point, node: If, holds: bool) -> Point:
+def _within(at: TreePoint, node: If, holds: bool) -> TreePoint:
     from dataclasses import replace
 
     cond = at.condition(node.cond)
@@ -235,7 +235,7 @@ def _within(at: Point, node: If, holds: bool) -> Point:
     return replace(at, domain=domain.coalesce())
 
 
-def _counts(scop: Scop, chain: Sequence[For], at: Point) -> list[CExpr]:
+def _counts(scop: Scop, chain: Sequence[For], at: TreePoint) -> list[CExpr]:
     """How many threads each loop needs, by the parameters and the host's loops. Raises Unsupported unless that is shown
     to be enough for all of its values."""
     outer = len(at.vars)
@@ -256,7 +256,7 @@ def _counts(scop: Scop, chain: Sequence[For], at: Point) -> list[CExpr]:
     return out
 
 
-def enough(lp: For, count: CExpr, at: Point) -> bool:
+def enough(lp: For, count: CExpr, at: TreePoint) -> bool:
     """Are so many threads enough for the loop, wherever what is inside of it runs?"""
     number = at.value(Name(lp.var)).sub(at.value(lp.lower))
     return bool(at.domain.is_subset(number.lt_set(at.value(count).scale_val(isl.Val(lp.step)))))

@@ -15,7 +15,7 @@ CALLS = {**_CALLS, "abs": "(int)abs", "labs": "(long)abs"}
 
 
 @record
-class OpenCL(Dialect):
+class OpenCLDialect(Dialect):
     """Buffers are objects, arguments are set one by one, and a launch says how many threads there are in all."""
 
     def pointer(self, a: ArrayText, written: bool) -> str:
@@ -58,4 +58,6 @@ _VECTORS = (f"{kind}{n}" for kind in ("char", "short", "int", "long", "uchar", "
                                       "double", "half") for n in ("", 2, 3, 4, 8, 16))  # fmt: skip
 _PLAIN = "bool kernel global local constant private generic event_t sampler_t image2d_t image3d_t pipe true false"
 WORDS = frozenset({*_VECTORS, *_PLAIN.split()})
-OPENCL = OpenCL("opencl", "cl", "CL/cl.h", ".tw.cl.c", "", CALLS, "gpu/opencl.c.j2", WORDS, probes=True, tiles=False)
+OPENCL = OpenCLDialect(
+    "opencl", "cl", "CL/cl.h", ".tw.cl.c", "", CALLS, "gpu/opencl.c.j2", WORDS, probes=True, tiles=False
+)

@@ -22,7 +22,7 @@ from codegen.options import GenOptions
 from codegen.plan.model import Grid, Plan
 from codegen.plan.text import show
 from codegen.plan_outcome import check_words
-from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent
+from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent
 from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
@@ -68,13 +68,13 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
     )  # fmt: skip
 
 
-def device_code(made: Made, options: GenOptions) -> DeviceCode:
+def device_code(made: ProvenRegion, options: GenOptions) -> DeviceCode:
     """What is printed: the tree, and its products in tiles. All of it is proven."""
     tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
     return DeviceCode(made.code, tiled, processor(options.device).multiprocessors)
 
 
-def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> Made:
+def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> ProvenRegion:
     """A proven program, by the user's plan if there is one, else by our own."""
     scop = model.program.scop
     if options.plan_text is not None:
@@ -89,10 +89,10 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> M
     if dialect.tiles:
         decision = in_tiles(decision, code, processor(options.device))
     remarks = (*decision.remarks, *_alone(decision.program.scop, code))
-    return Made(decision.program, decision.plan, decision.program.tree, code, remarks)
+    return ProvenRegion(decision.program, decision.plan, decision.program.tree, code, remarks)
 
 
-def _by_user(model: Modelled, plan: Plan) -> Made:
+def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
     if plan.digest and plan.digest != model.digest:
         hint = f"make it anew, or replace its digest by {model.digest} after checking it"
         raise InputError("stale-plan", f"the plan was made for another version of region {plan.region}", plan.loc, hint)
@@ -106,7 +106,7 @@ def _by_user(model: Modelled, plan: Plan) -> Made:
     except Unsupported as error:
         raise InputError("illegal-plan", f"the plan is illegal: {error.message}", plan.loc,
                          "change or remove the directive that causes it") from None
-    return Made(program, plan, program.tree, code, _alone(program.scop, code))
+    return ProvenRegion(program, plan, program.tree, code, _alone(program.scop, code))
 
 
 def _proven(p: Program) -> CNode:
@@ -150,7 +150,7 @@ def _alone(scop: Scop, code: CNode) -> tuple[Diagnostic, ...]:
     )  # fmt: skip
 
 
-def summary_of(made: Made) -> str:
+def summary_of(made: ProvenRegion) -> str:
     """What was done, in a line."""
     found = [d for d in made.plan.directives if isinstance(d, Grid)]
     parts = ["by ".join(f"{ref.name}:{n} " for ref, n in d.loops).strip() for d in found]

@@ -8,7 +8,7 @@ from codegen.diagnostics import Unsupported
 from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import device_part
-from codegen.gpu.plan.processor import Processor, processor
+from codegen.gpu.plan.processor import Device, processor
 from codegen.gpu.region import device_code, made_for_device
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.prove import shared_bytes
@@ -41,7 +41,7 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
         yield f"    {a.name}: {_moved(a, options.arrays)}"
 
 
-def _tiles(p: TiledProduct, device: Processor) -> Iterator[str]:
+def _tiles(p: TiledProduct, device: Device) -> Iterator[str]:
     """The sizes of a product's tiles, and what a block of each takes."""
     for t in p.tiles:
         room = shared_bytes(t, p.staging, p.operands)

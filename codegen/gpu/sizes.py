@@ -17,7 +17,7 @@ from codegen.target.view import reserved
 
 
 @record
-class Sizes:
+class RowLengths:
     """The region with rows of known length; what has to be passed for that, and what has to hold."""
 
     scop: Scop
@@ -25,7 +25,7 @@ class Sizes:
     tests: tuple[str, ...]
 
 
-def with_sizes(scop: Scop) -> Sizes:
+def with_sizes(scop: Scop) -> RowLengths:
     """Names for lengths that no parameter gives. Raises Unsupported where C knows none."""
     known = {p.text for p in scop.params}
     taken = reserved(scop) | scop.names
@@ -50,7 +50,7 @@ def with_sizes(scop: Scop) -> Sizes:
             taken |= {extents[k]}
             values.append((extents[k], f"(long)({outer} / {inner})"))
         arrays[name] = replace(array, extents=tuple(extents))
-    return Sizes(replace(scop, arrays=arrays), tuple(values), tuple(tests))
+    return RowLengths(replace(scop, arrays=arrays), tuple(values), tuple(tests))
 
 
 def _is_flat(scop: Scop, name: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codegen.region import RegionOutcome
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
-    from codegen.target.finish.names import Names
+    from codegen.target.finish.names import NameSpelling
 
 
 class Cuda(Target):
@@ -68,7 +68,9 @@ class Cuda(Target):
     def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
         return (p.name for p in _parts(outcomes))
 
-    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+    def extra(
+        self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
+    ) -> Extra:
         from codegen.gpu.files import device_files, host_support
 
         parts = tuple(_parts(outcomes))

@@ -14,7 +14,7 @@ from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.plan_outcome import no_effect, summarize
-from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent, make, simpler
+from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent, make, simpler
 from codegen.region_model import Modelled
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking
@@ -50,14 +50,14 @@ def process(job: RegionJob) -> RegionOutcome:
             return replace(found, gain=_gain(job.model, made, job.options, job.machine))
 
 
-def _gain(model: Modelled, made: Made, options: GenOptions, machine: Machine) -> Gain | None:
+def _gain(model: Modelled, made: ProvenRegion, options: GenOptions, machine: Machine) -> Gain | None:
     if not options.auto:
         return None
     cores = machine.cores if model.threads(options) else 1
     return predicted(model.program, made.program, made.plan, replace(machine, cores=cores), _peeled(made))
 
 
-def printed(job: RegionJob, made: Made) -> RegionOutcome:
+def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     """A proven result as text for the file."""
     s, model, original, options, machine = job.slice, job.model, job.original, job.options, job.machine
     scop = made.program.scop
@@ -128,7 +128,7 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
 
 
 def _others(
-    made: Made, around: Surroundings, threads: Threads, machine: Machine
+    made: ProvenRegion, around: Surroundings, threads: Threads, machine: Machine
 ) -> tuple[tuple[str, RegionText], ...]:
     """The region's text for the variants of a machine, proven; none where it has no products in blocks of its own. A
     plan with the blocks of that machine may be one that was printed with its variants: it gets them again."""
@@ -167,7 +167,7 @@ def read_back(emitted: RegionText) -> str:
     return wrong_text(emitted)
 
 
-def _threads_only(source: Program, made: Made) -> bool:
+def _threads_only(source: Program, made: ProvenRegion) -> bool:
     """Does the plan share out the loops of the source, and nothing else? Then one thread does best with what was
     written: mask-pattern takes 1.24 of its time in loops from isl, upsample-linear 1.33. Not where loops were taken
     apart, so that tests in them are gone: lattice_spin_energy takes 1.2 of the time as written."""
@@ -175,7 +175,7 @@ def _threads_only(source: Program, made: Made) -> bool:
     return kinds == {Parallel} and shape(source) == shape(made.program) and not _peeled(made)
 
 
-def _peeled(made: Made) -> bool:
+def _peeled(made: ProvenRegion) -> bool:
     """Were loops taken apart where tests in them change, so that none is left with a test of its own variable?"""
     if has_tests(made.code):
         return False
@@ -185,7 +185,7 @@ def _peeled(made: Made) -> bool:
     return sum(1 for _ in walk(whole)) != sum(1 for _ in walk(made.code))
 
 
-def _without_tests(made: Made) -> bool:
+def _without_tests(made: ProvenRegion) -> bool:
     """Did isl take loops apart, and no test is left in any? Such as that of `i == p` in block_lu, which one thread runs
     in 0.62 of the instructions then."""
     found = list(walk(made.code))

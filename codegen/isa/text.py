@@ -24,7 +24,7 @@ Leaf = Callable[[Lane], str]
 
 
 @record
-class Operand:
+class ScalarOperand:
     """Where an expression finds a if not in a vector: `how` is _lane or _n, `texts` are the operation's arguments."""
 
     how: str
@@ -63,7 +63,7 @@ def bare(text: str) -> str:
     return text
 
 
-def expression(isa: Isa, elem: str, e: Lane, leaf: Leaf, a: Callable[[int], Operand] | None = None) -> str:
+def expression(isa: Isa, elem: str, e: Lane, leaf: Leaf, a: Callable[[int], ScalarOperand] | None = None) -> str:
     """C text of a lane expression. Multiply-adds become one operation where the instruction set has one.
 
     `a` tells where operand number so and so is; only for expressions that `takes` allows.

@@ -9,7 +9,7 @@ from codegen.lower.motion import motion
 from codegen.lower.rows import side_by_side
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, assignments, lanes_asked
-from codegen.lower.vector_reuse import Steps
+from codegen.lower.vector_reuse import VectorSteps
 from codegen.recognize.lanes import fits
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -46,7 +46,7 @@ def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[s
     many = Maker(scop, node.var, lanes)
     each = side_by_side(Maker(scop), found, *rows)
     whole = side_by_side(many, found, *rows)
-    steps = Steps(many, found, rows, times)
+    steps = VectorSteps(many, found, rows, times)
     steps = steps.chained() if rows[1] > 1 else steps
     main: tuple[Part, ...] = (While(n * times, steps.step(0), node.loop.note),)
     here = rows[1] > 1 and repeatable(found)

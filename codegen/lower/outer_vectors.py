@@ -37,8 +37,8 @@ from codegen.ast.lowered import (
     Lanes,
     Load,
     Plain,
-    Put,
     Split,
+    StoreValue,
     Strips,
     Together,
     Value,
@@ -156,7 +156,7 @@ class _Outer:
             yield from map(Do, works)
             return
         values = (Value(f"u.{t}", w) for t, w in enumerate(works))
-        yield Braces((*values, *(Put(w, f"u.{t}") for t, w in enumerate(works))))
+        yield Braces((*values, *(StoreValue(w, f"u.{t}") for t, w in enumerate(works))))
 
     def _split(self, node: For, kept: Registers) -> Split:
         """Before all lanes run, while they do, and after."""

@@ -17,7 +17,7 @@ from codegen.scop.tree import INTERLEAVED, JAMMED, VECTOR
 
 
 @record
-class Asked:
+class RequestedForm:
     """A loop of the plan, by its name and statements, that was asked for something. It may stand in the code several
     times: `done` if one of them is what it was asked to be, else `why` says what is in the way."""
 
@@ -28,9 +28,9 @@ class Asked:
     why: str = ""
 
 
-def asked(scop: Scop, tree: CNode) -> tuple[Asked, ...]:
+def asked(scop: Scop, tree: CNode) -> tuple[RequestedForm, ...]:
     """All of them, in textual order."""
-    found: dict[tuple[str, str, frozenset[str]], Asked] = {}
+    found: dict[tuple[str, str, frozenset[str]], RequestedForm] = {}
     for x in _asked(scop, tree):
         key = x.word, x.loop, x.stmts
         if key not in found or x.done:
@@ -38,24 +38,24 @@ def asked(scop: Scop, tree: CNode) -> tuple[Asked, ...]:
     return tuple(found.values())
 
 
-def _asked(scop: Scop, node: CNode) -> Iterator[Asked]:
+def _asked(scop: Scop, node: CNode) -> Iterator[RequestedForm]:
     if isinstance(node, For):
         stmts = frozenset(x.stmt for x in walk(node) if isinstance(x, Instance))
         name, done = node.loop.name, node.form is not None or node.alone is not None
         if node.loop.kind in (JAMMED, INTERLEAVED):
             word = "jam" if node.loop.kind == JAMMED else "interleave"
-            yield Asked(word, name, stmts, done, "" if done else _why_not_rows(scop, node))
+            yield RequestedForm(word, name, stmts, done, "" if done else _why_not_rows(scop, node))
         if node.loop.carry:
             kept = isinstance(node.form, ScalarReplacement)
             why = "" if kept else "it uses no element again that is sure to stay"
-            yield Asked("scalar_replace", name, stmts, kept, why)
+            yield RequestedForm("scalar_replace", name, stmts, kept, why)
         if node.loop.width:
-            yield Asked("vector", name, stmts, done, "" if done else _why_not_lanes(scop, node))
+            yield RequestedForm("vector", name, stmts, done, "" if done else _why_not_lanes(scop, node))
         inner = node.body
         if node.loop.kind == JAMMED and isinstance(node.form, Strips) and isinstance(inner, For) and inner.loop.width:
             first = node.form.parts[0]
             rows = isinstance(first, While) and isinstance(first.body[0], Strips)
-            yield Asked("vector", inner.loop.name, stmts, rows, "" if rows else _why_not_lanes(scop, inner))
+            yield RequestedForm("vector", inner.loop.name, stmts, rows, "" if rows else _why_not_lanes(scop, inner))
             return
     for kid in node_kids(node):
         yield from _asked(scop, kid)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable
 from dataclasses import replace
 
 from codegen.ast.ctree import Instance
-from codegen.ast.lowered import Body, Braces, Do, InVariable, Item, One, Place, Put, PutBoth, Value, Work
+from codegen.ast.lowered import Body, Braces, Do, InVariable, Item, One, Place, PutBoth, StoreValue, Value, Work
 from codegen.ast.normal_forms import forms
 from codegen.lower.lane_accesses import Maker
 from codegen.lower.shift import shifted
@@ -47,7 +47,7 @@ def side_by_side(
         first = [k for k, v in enumerate(values) if values.index(v) == k]
         lines = (
             *(Value(own[k], works[k]) for k in first),
-            *(Put(w, name) for w, name in zip(works, own, strict=True)),
+            *(StoreValue(w, name) for w, name in zip(works, own, strict=True)),
         )
         out.extend(lines if len(found) == 1 else (Braces(lines),))
     return tuple(out)

@@ -19,8 +19,8 @@ from codegen.ast.lowered import (
     Load,
     Move,
     One,
-    Put,
     ScalarReplacement,
+    StoreValue,
     Value,
     Work,
 )
@@ -68,7 +68,7 @@ def _statement(
     if stored is None:
         return [*out, Do(work)]
     name = f"{stored[0]}.0"
-    return [*out, Value(name, work), *(() if stored[1].last else (Put(work, name),))]
+    return [*out, Value(name, work), *(() if stored[1].last else (StoreValue(work, name),))]
 
 
 def old_value(s: Statement) -> int:

@@ -28,7 +28,7 @@ Read = tuple[Statement, Instance, int]  # a vector that begins at this access
 
 
 @record
-class Steps:
+class VectorSteps:
     """Steps of a loop over vectors: `times` of them in each of the `rows`, iterations of a loop around it.
 
     A chain is a read and those of the following steps that find the same elements, as far as one step makes them: all
@@ -85,7 +85,7 @@ class Steps:
                         out.setdefault(element(*r), r)
         return out
 
-    def chained(self) -> Steps:
+    def chained(self) -> VectorSteps:
         """With the chains that there are."""
         reads = self._reads()
         follows = {e: f for e, r in reads.items() if (f := element(*self._later(r))) in reads}

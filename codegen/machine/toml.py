@@ -9,7 +9,7 @@ from codegen.diagnostics import InputError, Loc
 from codegen.isa.known import known as known_isas
 from codegen.machine.model import Cache, Machine
 from codegen.machine.toml_operations import read_operations, write_operations
-from codegen.machine.toml_reader import Reader, check_value
+from codegen.machine.toml_reader import TomlReader, check_value
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -42,7 +42,7 @@ _CACHE_KEYS = ("level", "bytes", "ways", "line", "shared_by")
 
 def parse(file: str, text: str) -> Machine:
     """The machine that `text` describes; InputError `bad-machine` at the offending line."""
-    reader = Reader(file, text)
+    reader = TomlReader(file, text)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -66,7 +66,7 @@ def _syntax_error(file: str, message: str) -> InputError:
     return InputError("bad-machine", f"not TOML: {message[:found.start()]}", loc)
 
 
-def _check_keys(reader: Reader, data: dict[str, Any]) -> None:
+def _check_keys(reader: TomlReader, data: dict[str, Any]) -> None:
     for key in data:
         if key not in _KEYS and key not in _TABLES:
             known = ", ".join([*_KEYS, *_TABLES])
@@ -87,7 +87,7 @@ def _check_keys(reader: Reader, data: dict[str, Any]) -> None:
         raise reader.fail("at least one [[caches]] table is needed", "caches")
 
 
-def _cache(reader: Reader, data: dict[str, Any], nth: int) -> Cache:
+def _cache(reader: TomlReader, data: dict[str, Any], nth: int) -> Cache:
     for key in data:
         if key not in _CACHE_KEYS:
             known = ", ".join(_CACHE_KEYS)

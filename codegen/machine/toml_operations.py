@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import Any
 
 from codegen.machine.model import OPERATIONS, TYPES, Operation
-from codegen.machine.toml_reader import Reader, check_value
+from codegen.machine.toml_reader import TomlReader, check_value
 
 _KEYS = ("latency", "throughput", "units", "chain")
 
 
-def read_operations(reader: Reader, data: object) -> tuple[Operation, ...]:
+def read_operations(reader: TomlReader, data: object) -> tuple[Operation, ...]:
     """The operations of all tables, in their order in the file."""
     if not isinstance(data, dict):
         raise reader.fail("'operations' must be tables, such as [operations.f64]", "operations")
@@ -26,7 +26,7 @@ def read_operations(reader: Reader, data: object) -> tuple[Operation, ...]:
     return tuple(out)
 
 
-def _operation(reader: Reader, type_: str, name: str, data: Any) -> Operation:
+def _operation(reader: TomlReader, type_: str, name: str, data: Any) -> Operation:
     table = f"operations.{type_}"
     if name not in OPERATIONS:
         known = ", ".join(OPERATIONS)

@@ -9,7 +9,7 @@ from typing import cast
 from codegen.diagnostics import InputError, Loc
 
 
-class Reader:
+class TomlReader:
     """Knows the text, so that a complaint about a key can name the line the key stands on."""
 
     def __init__(self, file: str, text: str) -> None:
@@ -31,7 +31,12 @@ class Reader:
 
 
 def check_value(
-    reader: Reader, key: str, value: object, types: tuple[type, ...], nth: int = 0, within: tuple[str, str] = ("", "")
+    reader: TomlReader,
+    key: str,
+    value: object,
+    types: tuple[type, ...],
+    nth: int = 0,
+    within: tuple[str, str] = ("", ""),
 ) -> None:
     """Complain unless `value` is of one of `types` and, if a number, positive; `within` names the table and the key to
     point to, where it is another."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.mpi.layout import Layout
+from codegen.mpi.layout import ArrayDistribution
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.distance import constant
@@ -18,7 +18,7 @@ MINE, GIVER, TAKER = "mine", "giver", "taker"
 
 
 @record
-class Blocks:
+class RankBlocks:
     """The values `first` to before `past` of some phases' loops, over the region's parameters, in equal parts for all
     ranks. Indices of `arrays` are shared out in the same way: a rank holds what is in its block."""
 
@@ -26,7 +26,7 @@ class Blocks:
     first: isl.PwAff
     past: isl.PwAff
     phases: tuple[str, ...] = ()
-    arrays: tuple[Layout, ...] = ()
+    arrays: tuple[ArrayDistribution, ...] = ()
 
     def ends(self, who: str) -> tuple[str, str]:
         """Names of the parameters for where the block of a rank begins and ends."""
@@ -34,15 +34,15 @@ class Blocks:
         return f"{stem}_from", f"{stem}_to"
 
 
-def blocks_of(scop: Scop, cut: Cut, layouts: Sequence[Layout] = ()) -> tuple[Blocks, ...]:
+def blocks_of(scop: Scop, cut: Cut, layouts: Sequence[ArrayDistribution] = ()) -> tuple[RankBlocks, ...]:
     """One range of values for loops that differ by constants at both ends: what they touch then lies together. Blocks
     of arrays are given by their extents; loops inside such a range follow them."""
-    out: list[Blocks] = []
+    out: list[RankBlocks] = []
     for x in layouts:
         same = next((k for k, b in enumerate(out) if b.past.is_equal(x.extent)), None)
         if same is None:
             zero = x.extent.sub(x.extent)
-            out.append(Blocks(len(out), zero, x.extent, arrays=(x,)))
+            out.append(RankBlocks(len(out), zero, x.extent, arrays=(x,)))
         else:
             out[same] = replace(out[same], arrays=(*out[same].arrays, x))
     for q in cut.shared:
@@ -54,7 +54,7 @@ def blocks_of(scop: Scop, cut: Cut, layouts: Sequence[Layout] = ()) -> tuple[Blo
                 out[k] = replace(b, first=low, past=high, phases=(*b.phases, q.name))
                 break
         else:
-            out.append(Blocks(len(out), first, past, (q.name,)))
+            out.append(RankBlocks(len(out), first, past, (q.name,)))
     return tuple(out)
 
 
@@ -80,16 +80,16 @@ def _range(scop: Scop, q: Phase) -> tuple[isl.PwAff, isl.PwAff]:
     return low.coalesce(), high.coalesce()
 
 
-def blocks_for(blocks: Sequence[Blocks], phase: str) -> Blocks:
+def blocks_for(blocks: Sequence[RankBlocks], phase: str) -> RankBlocks:
     return next(b for b in blocks if phase in b.phases)
 
 
-def block_of(blocks: Sequence[Blocks], array: str) -> tuple[Blocks, int] | None:
+def block_of(blocks: Sequence[RankBlocks], array: str) -> tuple[RankBlocks, int] | None:
     """The blocks in which ranks hold an array, and its dimension; None: each holds all of it."""
     return next(((b, x.position) for b in blocks for x in b.arrays if x.array == array), None)
 
 
-def block_params(blocks: Sequence[Blocks], *who: str) -> tuple[Param, ...]:
+def block_params(blocks: Sequence[RankBlocks], *who: str) -> tuple[Param, ...]:
     """Where blocks begin and end, as parameters."""
     return tuple(Param(name, name, LONG) for b in blocks for w in who for name in b.ends(w))
 
@@ -128,7 +128,7 @@ def with_params(space: isl.Space, names: Sequence[str]) -> isl.Space:
     return space
 
 
-def ordered(space: isl.Space, blocks: Sequence[Blocks], *who: str) -> isl.Set:
+def ordered(space: isl.Space, blocks: Sequence[RankBlocks], *who: str) -> isl.Set:
     """What holds for the blocks of ranks where there is something to share out: they lie in their range."""
     out = isl.Set.universe(space)
     for b in blocks:
@@ -141,7 +141,7 @@ def ordered(space: isl.Space, blocks: Sequence[Blocks], *who: str) -> isl.Set:
     return out
 
 
-def cut_evenly(space: isl.Space, blocks: Sequence[Blocks], *who: str) -> isl.Set:
+def cut_evenly(space: isl.Space, blocks: Sequence[RankBlocks], *who: str) -> isl.Set:
     """What `tw_part` makes of ranges, whether there is something in them or not: blocks inside a range, or empty ones
     at its first value. Nothing is known of ranges that have no ends because their loops do not run."""
     out = isl.Set.universe(space)

@@ -16,7 +16,7 @@ HINT = "write --distribute 'A: block, *' for the rows of a matrix A, more arrays
 
 
 @record
-class Layout:
+class ArrayDistribution:
     """The dimension of an array whose indices, from 0 to before `extent`, are shared out among ranks in blocks."""
 
     array: str
@@ -44,7 +44,7 @@ def _bad(message: str, hint: str = HINT) -> InputError:
     return InputError("bad-distribution", message, Loc("--distribute"), hint)
 
 
-def layouts(scop: Scop, text: str) -> tuple[Layout, ...]:
+def layouts(scop: Scop, text: str) -> tuple[ArrayDistribution, ...]:
     """The arrays of a region of which ranks hold blocks. Raises InputError."""
     out = []
     for name, dims in words(text).items():
@@ -54,7 +54,7 @@ def layouts(scop: Scop, text: str) -> tuple[Layout, ...]:
     return tuple(out)
 
 
-def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> Layout:
+def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> ArrayDistribution:
     if array.rank != len(dims) or array.opaque or array.mixed:
         raise _bad(f"`{array.base}` has {array.rank} dimension(s) in the region, not {len(dims)}")
     position = dims.index("block")
@@ -63,10 +63,12 @@ def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> Layout:
     local = isl.LocalSpace.from_space(space)
     zero = isl.Aff.zero_on_domain(local)
     if text.isdigit():
-        return Layout(array.name, position, isl.PwAff.from_aff(zero.add_constant_val(isl.Val(int(text)))))
+        return ArrayDistribution(array.name, position, isl.PwAff.from_aff(zero.add_constant_val(isl.Val(int(text)))))
     param = next((p for p in scop.params if p.text == text), None)
     if param is None:
         hint = "declare it with its size, as in `double A[n][n]`, and do not change the size before the region"
         raise _bad(f"how many elements `{array.base}` has in dimension {position + 1} is not known", hint)
     at = space.find_dim_by_name(isl.dim_type.param, param.name)
-    return Layout(array.name, position, isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, at)))
+    return ArrayDistribution(
+        array.name, position, isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, at))
+    )

@@ -11,7 +11,17 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_of, block_params, blocks_for, cut_evenly, with_params, within
+from codegen.mpi.blocks import (
+    GIVER,
+    TAKER,
+    RankBlocks,
+    block_of,
+    block_params,
+    blocks_for,
+    cut_evenly,
+    with_params,
+    within,
+)
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
@@ -36,13 +46,13 @@ class Exchange:
     elements: Mapping[str, isl.Set]
 
 
-def message_space(p: Program, outer: Sequence[str], blocks: Sequence[Blocks]) -> isl.Space:
+def message_space(p: Program, outer: Sequence[str], blocks: Sequence[RankBlocks]) -> isl.Space:
     """The parameters of a message."""
     names = [x.name for x in block_params(blocks, GIVER, TAKER)]
     return with_params(param_space(p.scop), [*outer, *names])
 
 
-def two_ranks(space: isl.Space, blocks: Sequence[Blocks]) -> isl.Set:
+def two_ranks(space: isl.Space, blocks: Sequence[RankBlocks]) -> isl.Set:
     """What holds for the blocks of any two ranks: the one with the lower number has the lower values in all of them."""
 
     def at_most(values: isl.Set, a: str, b: str) -> isl.Set:
@@ -62,7 +72,7 @@ def two_ranks(space: isl.Space, blocks: Sequence[Blocks]) -> isl.Set:
     return out.intersect(cut_evenly(space, blocks, GIVER, TAKER)).coalesce()
 
 
-def exchanges(p: Program, cut: Cut, blocks: Sequence[Blocks]) -> tuple[Exchange, ...]:
+def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Exchange, ...]:
     """All that is needed, in the order of the phases; those at which nothing moves are left out."""
     out = []
     first: dict[str, isl.Set] = {}
@@ -124,7 +134,7 @@ def _with_end(times: isl.UnionMap, end: isl.Set, width: int) -> isl.UnionMap:
     return out.union(isl.UnionMap.from_map(isl.Map.from_domain_and_range(end, last)))
 
 
-def _halo(p: Program, cut: Cut, blocks: Sequence[Blocks], array: str) -> isl.Set | None:
+def _halo(p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str) -> isl.Set | None:
     """The elements in a giver's block that a taker reads before anybody writes them."""
     held = block_of(blocks, array)
     assert held is not None
@@ -154,7 +164,7 @@ class RankedProgram:
 
     p: Program
     cut: Cut
-    blocks: Sequence[Blocks]
+    blocks: Sequence[RankBlocks]
 
 
 def _crossing(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.mpi.blocks import MINE, Blocks, block_params, blocks_for, ordered, running, with_params, within
+from codegen.mpi.blocks import MINE, RankBlocks, block_params, blocks_for, ordered, running, with_params, within
 from codegen.mpi.phases import Phase
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences, param_space
@@ -38,7 +38,7 @@ def fixed(domain: isl.Set, names: Sequence[str], space: isl.Space) -> isl.MultiA
     return out
 
 
-def phase_program(p: Program, q: Phase, blocks: Sequence[Blocks]) -> Program:
+def phase_program(p: Program, q: Phase, blocks: Sequence[RankBlocks]) -> Program:
     """What one rank runs of a phase."""
     names = outer_names(q)
     own = (blocks_for(blocks, q.name),) if q.shared is not None else ()

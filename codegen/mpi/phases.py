@@ -12,7 +12,7 @@ import islpy as isl
 
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Place, Seq, loops, seq, statements, walk
+from codegen.scop.tree import Band, FoundLoop, Hold, Leaf, Loop, Node, Seq, loops, seq, statements, walk
 from codegen.transform.program import Program, carried
 
 
@@ -97,7 +97,7 @@ def _unfit(p: Program) -> str:
     return ""
 
 
-def _plain(scop: Scop, place: Place) -> bool:
+def _plain(scop: Scop, place: FoundLoop) -> bool:
     """Does the loop count an iterator of all its statements, at its own depth?"""
     return counts(scop, place.loop, len(place.names))
 

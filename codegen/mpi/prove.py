@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_of, blocks_for, within
+from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_of, blocks_for, within
 from codegen.mpi.messages import END, START, Exchange, RankedProgram, final_writers, message_space, two_ranks
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
-from codegen.mpi.trees import Made, Transfer, no_dependences
+from codegen.mpi.trees import MessageLoops, ModelLoops, no_dependences
 from codegen.scop.dependences import order_map, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.times import in_order
@@ -28,7 +28,7 @@ from codegen.verify.proofs import not_exactly_once, prove
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 
-def wrong_order(made: Made) -> str:
+def wrong_order(made: ModelLoops) -> str:
     """Each phase runs once in every iteration of the loops around it, and all in the order of the source."""
     times = order_map(made.scop, made.tree)
     before = times.lex_lt_union_map(times)
@@ -39,7 +39,7 @@ def wrong_order(made: Made) -> str:
     return "" if kept else "parts of the region would run in another order than the source's"
 
 
-def not_shared_out(p: Program, cut: Cut, blocks: Sequence[Blocks]) -> str:
+def not_shared_out(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> str:
     """All values of a shared loop lie in the range that is cut into blocks; that those are parts of it is `tw_part`'s
     affair. No dependence goes from one iteration to another, which `phases.cut` asks of every loop."""
     for q in cut.shared:
@@ -58,7 +58,7 @@ def not_shared_out(p: Program, cut: Cut, blocks: Sequence[Blocks]) -> str:
 
 
 def wrong_message(
-    p: Program, cut: Cut, blocks: Sequence[Blocks], found: Sequence[tuple[Exchange, Sequence[Transfer]]]
+    p: Program, cut: Cut, blocks: Sequence[RankBlocks], found: Sequence[tuple[Exchange, Sequence[MessageLoops]]]
 ) -> str:
     """Behind every phase, the loops of its messages run over all elements that other ranks read of what was written in
     it, and no others than it wrote; at the end, over the elements whose last value is a giver's."""
@@ -87,7 +87,7 @@ def wrong_message(
     return ""
 
 
-def _message(t: Transfer | None, array: str, p: Program, space: isl.Space) -> isl.Set:
+def _message(t: MessageLoops | None, array: str, p: Program, space: isl.Space) -> isl.Set:
     """The elements in a message."""
     if t is None:
         (one, *_) = p.scop.accesses_to(array)
@@ -97,7 +97,7 @@ def _message(t: Transfer | None, array: str, p: Program, space: isl.Space) -> is
 
 
 def _behind(
-    ranked: RankedProgram, q: Phase, array: str, flow: Sequence[isl.Map], t: Transfer | None
+    ranked: RankedProgram, q: Phase, array: str, flow: Sequence[isl.Map], t: MessageLoops | None
 ) -> str:
     """The message behind a phase, for one array."""
     p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
@@ -130,7 +130,7 @@ def _behind(
     return ""
 
 
-def _at_start(p: Program, cut: Cut, blocks: Sequence[Blocks], array: str, t: Transfer | None) -> str:
+def _at_start(p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str, t: MessageLoops | None) -> str:
     """The first message, for an array of which ranks hold blocks: all that a taker reads before it is written, and
     nothing but what its giver holds."""
     held = block_of(blocks, array)
@@ -153,7 +153,7 @@ def _at_start(p: Program, cut: Cut, blocks: Sequence[Blocks], array: str, t: Tra
 
 
 def _at_end(
-    p: Program, cut: Cut, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], t: Transfer | None
+    p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str, flow: Sequence[isl.Map], t: MessageLoops | None
 ) -> str:
     """The last message, for one array: exactly what the giver wrote last."""
     space = message_space(p, (), blocks)

@@ -10,7 +10,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
-from codegen.mpi.blocks import Blocks
+from codegen.mpi.blocks import RankBlocks
 from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.layout import layouts
 from codegen.mpi.network import load_network
@@ -24,7 +24,7 @@ from codegen.mpi.variables import declarations
 from codegen.mpi.views import RankViews
 from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
-from codegen.region import Made, RegionOutcome, attempt, make
+from codegen.region import ProvenRegion, RegionOutcome, attempt, make
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.isl_helpers import in_words
 from codegen.scop.model import Scop
@@ -136,7 +136,7 @@ def _prove(x: SharedRegion, order: str) -> None:
         raise NotShared(f"what ranks send could not be proven: {problem}")
 
 
-def _result(job: RegionJob, p: Program, q: Phase, blocks: Sequence[Blocks]) -> Made:
+def _result(job: RegionJob, p: Program, q: Phase, blocks: Sequence[RankBlocks]) -> ProvenRegion:
     """A phase, planned and proven. There is nothing to fall back to where it asks for memory and gets none, so it asks
     for none."""
     model = replace(job.model, program=phase_program(p, q, blocks))

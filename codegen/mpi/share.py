@@ -11,7 +11,7 @@ from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, RankedProgram, exchanges
 from codegen.mpi.overlap import Margins, margins
 from codegen.mpi.phases import Cut, NotShared, any_loop
-from codegen.mpi.trees import Transfer, transfers
+from codegen.mpi.trees import MessageLoops, transfers
 from codegen.mpi.variables import cut_with_variables
 from codegen.options import GenOptions
 from codegen.plan.model import Ranks
@@ -28,7 +28,7 @@ class SharedRegion:
     messages are under way."""
 
     ranked: RankedProgram
-    moves: tuple[tuple[Exchange, tuple[Transfer, ...]], ...]
+    moves: tuple[tuple[Exchange, tuple[MessageLoops, ...]], ...]
     own: tuple[str, ...]
     early: Mapping[str, Margins]
 

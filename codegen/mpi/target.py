@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codegen.options import GenOptions
     from codegen.region import RegionOutcome
     from codegen.region_model import Modelled
-    from codegen.target.finish.names import Names
+    from codegen.target.finish.names import NameSpelling
 
 
 def support(network: str = NETWORK) -> str:
@@ -55,7 +55,9 @@ class Mpi(Target):
 
         return process(job)
 
-    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+    def extra(
+        self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
+    ) -> Extra:
         if not options.distribute and not any(o.part == RANKS for o in outcomes):
             return Extra()
         text = support(options.network)

@@ -10,7 +10,7 @@ import islpy as isl
 
 from codegen.ast.ctree import CNode
 from codegen.ast.generate import generate
-from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_params, ordered, running
+from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, ordered, running
 from codegen.mpi.messages import START, Exchange, message_space
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
@@ -23,7 +23,7 @@ from codegen.transform.program import Program
 
 
 @record
-class Made:
+class ModelLoops:
     """A model and its loops."""
 
     scop: Scop
@@ -32,12 +32,12 @@ class Made:
 
 
 @record
-class Transfer:
+class MessageLoops:
     """The loops over the elements of one array in a message; `reach` is an access to the array, as the source spells
     it."""
 
     array: str
-    made: Made
+    made: ModelLoops
     reach: Access
 
 
@@ -46,12 +46,12 @@ def no_dependences(space: isl.Space) -> Dependences:
     return Dependences((), {}, {}, none, none)
 
 
-def skeleton(p: Program, cut: Cut) -> Made:
+def skeleton(p: Program, cut: Cut) -> ModelLoops:
     """The loops around the phases. A phase runs in the iterations in which it has something to do on any rank."""
     stmts = tuple(_phase_statement(p.scop, q) for q in cut.phases)
     scop = replace(p.scop, statements=stmts)
     tree = _around(cut.tree, {s.name: s for s in stmts}, 0)
-    return Made(scop, tree, generate(scop, tree, whole=True, peel=False))
+    return ModelLoops(scop, tree, generate(scop, tree, whole=True, peel=False))
 
 
 def _phase_statement(scop: Scop, q: Phase) -> Statement:
@@ -100,7 +100,7 @@ def _counting(name: str, stmts: Sequence[Statement], position: int) -> Loop:
     return Loop(name, exprs)
 
 
-def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[Blocks]) -> tuple[Transfer, ...]:
+def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[RankBlocks]) -> tuple[MessageLoops, ...]:
     """The loops over the elements that an exchange moves, array by array."""
     space = message_space(p, x.outer, blocks)
     known = p.scop.context.align_params(space)
@@ -112,7 +112,7 @@ def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[Blocks]) -> tu
     return tuple(_transfer(p, x, blocks, array, known) for array in sorted(x.elements))
 
 
-def _transfer(p: Program, x: Exchange, blocks: Sequence[Blocks], array: str, known: isl.Set) -> Transfer:
+def _transfer(p: Program, x: Exchange, blocks: Sequence[RankBlocks], array: str, known: isl.Set) -> MessageLoops:
     space = known.get_space()
     elements = x.elements[array].align_params(space)
     like, reach = p.scop.accesses_to(array)[0]
@@ -129,7 +129,7 @@ def _transfer(p: Program, x: Exchange, blocks: Sequence[Blocks], array: str, kno
     tree: Node = Leaf("X")
     if names:
         tree = Band(tuple(_counting(n, [statement], k) for k, n in enumerate(names)), tree)
-    return Transfer(array, Made(scop, tree, generate(scop, tree, peel=False)), access)
+    return MessageLoops(array, ModelLoops(scop, tree, generate(scop, tree, peel=False)), access)
 
 
 def _identity(reach: Access, domain: isl.Set) -> Access:
@@ -143,5 +143,5 @@ def _identity(reach: Access, domain: isl.Set) -> Access:
     return replace(reach, write=True, index=index, relation=relation, partial=False)
 
 
-def space_of(made: Made) -> isl.Space:
+def space_of(made: ModelLoops) -> isl.Space:
     return param_space(made.scop)

@@ -10,13 +10,13 @@ import islpy as isl
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, Name, expr_names
 from codegen.ast.generate import expression
 from codegen.lower.shift import simple
-from codegen.mpi.blocks import GIVER, MINE, TAKER, Blocks
+from codegen.mpi.blocks import GIVER, MINE, TAKER, RankBlocks
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.overlap import Margins
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, Phase
-from codegen.mpi.trees import Made, Transfer
-from codegen.region import Made as Result
+from codegen.mpi.trees import MessageLoops, ModelLoops
+from codegen.region import ProvenRegion as Result
 from codegen.scop.model import Access, Param, Scop
 from codegen.target.finish.braces import unwrapped
 from codegen.target.guards.tile_offsets import ahead_numbers
@@ -34,9 +34,9 @@ class RankViews:
 
     program: Program
     cut: Cut
-    blocks: Sequence[Blocks]
+    blocks: Sequence[RankBlocks]
     results: Mapping[str, Result]
-    found: Sequence[tuple[Exchange, Sequence[Transfer]]]
+    found: Sequence[tuple[Exchange, Sequence[MessageLoops]]]
     threads: bool
     early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
     helpers: set[str] = field(default_factory=set)
@@ -46,7 +46,7 @@ class RankViews:
     def scop(self) -> Scop:
         return self.program.scop
 
-    def region(self, skeleton: Made) -> tuple[View, ...]:
+    def region(self, skeleton: ModelLoops) -> tuple[View, ...]:
         """Everything, from the blocks of this rank to the last exchange."""
         inside = self._around(skeleton.code, {}, reserved(self.scop), skeleton)
         first = next((self._exchange(x, parts, {}) for x, parts in self.found if x.phase == START), ())
@@ -59,7 +59,7 @@ class RankViews:
         return IntPrinter({p.name: p for p in (*self.scop.params, *params)}, names, self.helpers)
 
     def _around(
-        self, node: CNode, names: Mapping[str, str], taken: frozenset[str], skeleton: Made
+        self, node: CNode, names: Mapping[str, str], taken: frozenset[str], skeleton: ModelLoops
     ) -> tuple[View, ...]:
         """The loops around phases."""
         ints = self._ints(names)
@@ -133,7 +133,7 @@ class RankViews:
                     out.append(View("decl", f"const long {name} = tw_part({first}, {past}, {r});"))
         return tuple(out)
 
-    def _exchange(self, x: Exchange, parts: Sequence[Transfer], given: Mapping[str, str]) -> tuple[View, ...]:
+    def _exchange(self, x: Exchange, parts: Sequence[MessageLoops], given: Mapping[str, str]) -> tuple[View, ...]:
         """The elements of all messages, and the exchange of them."""
         inside = tuple(v for t in parts for v in self._elements(t, given))
         words = words_of(inside)
@@ -144,7 +144,7 @@ class RankViews:
         move = "tw_send();" if self.early and x.phase else "tw_exchange();"
         return View("for", head, what, body=(*ends, *inside)), View("decl", move)
 
-    def _elements(self, t: Transfer, given: Mapping[str, str]) -> tuple[View, ...]:
+    def _elements(self, t: MessageLoops, given: Mapping[str, str]) -> tuple[View, ...]:
         scop = _spelled(t.made.scop, given)
         (statement,) = scop.statements
         ints = IntPrinter({p.name: p for p in scop.params}, {}, self.helpers)

@@ -19,7 +19,7 @@ from codegen.plan.model import (
     StripMine,
     TimeSteps,
 )
-from codegen.plan_reader.reader import Reader
+from codegen.plan_reader.reader import PlanReader
 from codegen.plan_reader.schedule import affine, read_head
 from codegen.recognize.privatize.expansion import NoExpansion
 from codegen.recognize.privatize.expansion import expand as expanded
@@ -29,7 +29,7 @@ from codegen.transform.copy_reads import with_copies
 from codegen.transform.find import free_name
 
 
-def store(r: Reader, at: Loc) -> Directive:
+def store(r: PlanReader, at: Loc) -> Directive:
     variable = r.word("a variable").text
     r.take("in")
     loop = r.loop()
@@ -44,7 +44,7 @@ def store(r: Reader, at: Loc) -> Directive:
     return StoreIn(variable, loop, tuple(dims), at)
 
 
-def stage(r: Reader, at: Loc) -> Directive:
+def stage(r: PlanReader, at: Loc) -> Directive:
     array = r.word("an array").text
     if r.peek() == "in" and r.peek(1) == "shared":
         return _shared(r, array, at)
@@ -57,7 +57,7 @@ def stage(r: Reader, at: Loc) -> Directive:
     return StageIn(array, ref.stmt, ref.name, bool(r.accept("ahead")), at)
 
 
-def _shared(r: Reader, array: str, at: Loc) -> Directive:
+def _shared(r: PlanReader, array: str, at: Loc) -> Directive:
     r.take("in")
     r.take("shared")
     r.take("at")
@@ -71,11 +71,11 @@ def _shared(r: Reader, array: str, at: Loc) -> Directive:
     return StageShared(array, ref, size, stages, r.size("pad", 64) if r.peek() == "pad" else 0, at)
 
 
-def mesh(r: Reader, at: Loc) -> Directive:
+def mesh(r: PlanReader, at: Loc) -> Directive:
     return OnMesh(r.word("a statement").text, at)
 
 
-def steps(r: Reader, at: Loc) -> Directive:
+def steps(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     count = r.size("by")
     sides = [r.size("of")]
@@ -84,28 +84,28 @@ def steps(r: Reader, at: Loc) -> Directive:
     return TimeSteps(loop, count, tuple(sides), at)
 
 
-def lanes(r: Reader, at: Loc) -> Directive:
+def lanes(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     vectors = r.size("by") if r.peek() == "by" else 1
     row = r.word("a loop").text if r.accept("with") else ""
     return InLanes(loop, vectors, row, r.size("by") if row else 1, at)
 
 
-def stay(r: Reader, at: Loc) -> Directive:
+def stay(r: PlanReader, at: Loc) -> Directive:
     array = r.word("an array").text
     r.take("from")
     stmt = r.word("a statement").text
     return Stay(array, stmt, r.size("by"), at)
 
 
-def forward(r: Reader, at: Loc) -> Directive:
+def forward(r: PlanReader, at: Loc) -> Directive:
     assert r.scop is not None
     name = r.word("a variable").text
     r.scop = forwarded(r.scop, name) or r.scop
     return Forward(name, at)
 
 
-def expand(r: Reader, at: Loc) -> Directive:
+def expand(r: PlanReader, at: Loc) -> Directive:
     assert r.scop is not None
     name = r.word("a variable").text
     r.take("over")
@@ -116,7 +116,7 @@ def expand(r: Reader, at: Loc) -> Directive:
     return Expand(name, over, limit, at)
 
 
-def block(r: Reader, at: Loc) -> Directive:
+def block(r: PlanReader, at: Loc) -> Directive:
     assert r.scop is not None
     head = read_head(r)
     size = r.size("by")
@@ -139,7 +139,7 @@ def block(r: Reader, at: Loc) -> Directive:
     return d
 
 
-def copy_reads(r: Reader, at: Loc) -> Directive:
+def copy_reads(r: PlanReader, at: Loc) -> Directive:
     assert r.scop is not None
     name = r.word("a name for the copies").text
     cells = []
@@ -163,7 +163,7 @@ def copy_reads(r: Reader, at: Loc) -> Directive:
     return d
 
 
-def _listed(r: Reader) -> dict[str, tuple[str, ...]]:
+def _listed(r: PlanReader) -> dict[str, tuple[str, ...]]:
     """`{S1: i, j; S2: i}`"""
     out: dict[str, tuple[str, ...]] = {}
     r.take("{")

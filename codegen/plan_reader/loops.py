@@ -19,10 +19,10 @@ from codegen.plan.model import (
     Unskew,
     Vector,
 )
-from codegen.plan_reader.reader import Reader
+from codegen.plan_reader.reader import PlanReader
 
 
-def tile(r: Reader, at: Loc) -> Directive:
+def tile(r: PlanReader, at: Loc) -> Directive:
     items = []
     while True:
         ref = r.loop()
@@ -35,7 +35,7 @@ def tile(r: Reader, at: Loc) -> Directive:
             return Tile(tuple(items), r.accept("full"), at)
 
 
-def grid(r: Reader, at: Loc) -> Directive:
+def grid(r: PlanReader, at: Loc) -> Directive:
     items = []
     while True:
         ref = r.loop()
@@ -48,7 +48,7 @@ def grid(r: Reader, at: Loc) -> Directive:
             return Grid(tuple(items), at)
 
 
-def registers(r: Reader, at: Loc) -> Directive:
+def registers(r: PlanReader, at: Loc) -> Directive:
     """A tile of a product: elements of a thread, threads of a block, and the matrix unit."""
     first = _in_registers(r)
     r.take(",")
@@ -59,7 +59,7 @@ def registers(r: Reader, at: Loc) -> Directive:
     return Registers((first, second), threads, r.word("a matrix unit").text if r.accept("on") else "", at)
 
 
-def _in_registers(r: Reader) -> tuple[LoopRef, int]:
+def _in_registers(r: PlanReader) -> tuple[LoopRef, int]:
     ref = r.loop()
     if not ref.stmt:
         raise InputError("bad-plan", f"a statement below loop `{ref.name}` is missing", r.loc(), f"write S1.{ref.name}")
@@ -70,7 +70,7 @@ def _in_registers(r: Reader) -> tuple[LoopRef, int]:
     return ref, count
 
 
-def balance(r: Reader, at: Loc) -> Directive:
+def balance(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("by")
     loc, size = r.loc(), r.number()
@@ -79,7 +79,7 @@ def balance(r: Reader, at: Loc) -> Directive:
     return Balance(loop, size, at)
 
 
-def diamond(r: Reader, at: Loc) -> Directive:
+def diamond(r: PlanReader, at: Loc) -> Directive:
     time = r.loop()
     r.take(",")
     space = r.loop()
@@ -90,7 +90,7 @@ def diamond(r: Reader, at: Loc) -> Directive:
     return Diamond(time, space, size, at)
 
 
-def skew(r: Reader, at: Loc) -> Directive:
+def skew(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("by")
     negative = r.accept("-")
@@ -101,13 +101,13 @@ def skew(r: Reader, at: Loc) -> Directive:
     return Skew(loop, -factor if negative else factor, r.loop(), at)
 
 
-def plain(r: Reader, at: Loc) -> Directive:
+def plain(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("as")
     return Unskew(loop, r.word("an iterator").text, at)
 
 
-def parallel(r: Reader, at: Loc) -> Directive:
+def parallel(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     also = r.loop() if r.accept("with") else None
     if not r.accept("by"):
@@ -118,21 +118,21 @@ def parallel(r: Reader, at: Loc) -> Directive:
     return Parallel(loop, also, by, at)
 
 
-def pipeline(r: Reader, at: Loc) -> Directive:
+def pipeline(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("along")
     return Pipeline(loop, r.loop(), at)
 
 
-def unroll(r: Reader, at: Loc) -> Directive:
+def unroll(r: PlanReader, at: Loc) -> Directive:
     return Unroll(*_by_factor(r, "an unroll"), at)
 
 
-def jam(r: Reader, at: Loc) -> Directive:
+def jam(r: PlanReader, at: Loc) -> Directive:
     return Jam(*_by_factor(r, "a jam"), at)
 
 
-def vector(r: Reader, at: Loc) -> Directive:
+def vector(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     if not r.accept("by"):
         return Vector(loop, loc=at)
@@ -145,7 +145,7 @@ def vector(r: Reader, at: Loc) -> Directive:
     return Vector(loop, width, times, at)
 
 
-def _by_factor(r: Reader, what: str) -> tuple[LoopRef, int]:
+def _by_factor(r: PlanReader, what: str) -> tuple[LoopRef, int]:
     loop = r.loop()
     r.take("by")
     loc, factor = r.loc(), r.number()

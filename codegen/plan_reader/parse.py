@@ -8,13 +8,13 @@ from difflib import get_close_matches
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import Directive, Distribute, Interleave, Order, Plan, Ranks, Reverse, ScalarReplace
 from codegen.plan_reader import data, loops, products, schedule
-from codegen.plan_reader.reader import Reader, tokens
+from codegen.plan_reader.reader import PlanReader, tokens
 from codegen.scop.model import Scop
 
 
 def parse(text: str, file: str, scops: Mapping[int, Scop], part: int = 0) -> tuple[Plan, ...]:
     """The plans in `text` for the regions in `scops`, or for one part of them; blocks for others are passed over."""
-    reader = Reader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
+    reader = PlanReader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
     plans: list[Plan] = []
     while reader.more():
         plan = _plan(reader, scops, part)
@@ -33,7 +33,7 @@ def planned_regions(text: str, file: str) -> tuple[tuple[int, Loc], ...]:
 
 def planned_parts(text: str, file: str) -> tuple[tuple[tuple[int, int], Loc], ...]:
     """Which regions (part 0) and parts of regions a plan file speaks of; each at most once."""
-    reader = Reader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
+    reader = PlanReader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
     out: dict[tuple[int, int], Loc] = {}
     if reader.more() and reader.peek() != "region":  # whatever it is, none of it is shown
         message = "this is no plan: it does not begin with 'region'"
@@ -52,12 +52,12 @@ def planned_parts(text: str, file: str) -> tuple[tuple[tuple[int, int], Loc], ..
     return tuple(out.items())
 
 
-def _at_region(r: Reader) -> bool:
+def _at_region(r: PlanReader) -> bool:
     """A variable may be named so too, but no number follows it."""
     return r.peek() == "region" and r.peek(1).isdigit()
 
 
-def _plan(r: Reader, scops: Mapping[int, Scop], part: int) -> Plan | None:
+def _plan(r: PlanReader, scops: Mapping[int, Scop], part: int) -> Plan | None:
     loc = r.loc()
     r.take("region")
     number = r.number()
@@ -83,7 +83,7 @@ def _plan(r: Reader, scops: Mapping[int, Scop], part: int) -> Plan | None:
     return Plan(number, tuple(out), digest, loc, part)
 
 
-_READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
+_READ: Mapping[str, Callable[[PlanReader, Loc], Directive]] = {
     "forward": data.forward,
     "expand": data.expand,
     "block": data.block,

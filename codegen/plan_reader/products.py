@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from codegen.diagnostics import Loc
 from codegen.plan.model import Directive, Multiply
-from codegen.plan_reader.reader import MOST, Reader
+from codegen.plan_reader.reader import MOST, PlanReader
 from codegen.scop.product import Blocking, Exact, MatrixVector, Nested
 
 LONGEST = 1 << 20  # iterations of a loop of a nest; the ways to cut it are gone through
 
 
-def multiply(r: Reader, at: Loc) -> Directive:
+def multiply(r: PlanReader, at: Loc) -> Directive:
     stmt = r.word("a statement").text
     r.take("rows")
     rows = r.names()
@@ -38,12 +38,12 @@ def multiply(r: Reader, at: Loc) -> Directive:
     return Multiply(stmt, rows, columns, depth, how, at)
 
 
-def _others(r: Reader) -> Iterator[Exact]:
+def _others(r: PlanReader) -> Iterator[Exact]:
     while r.accept("or"):
         yield _exact(r)
 
 
-def _exact(r: Reader) -> Exact:
+def _exact(r: PlanReader) -> Exact:
     """A nest for products of the sizes that it covers; where elements lie apart, with their distances."""
     r.take("nest")
     loops = [_nested_loop(r)]
@@ -54,7 +54,7 @@ def _exact(r: Reader) -> Exact:
     return Exact(tuple(loops), tuple(_strides(r)) if more else ())
 
 
-def _strides(r: Reader) -> Iterator[tuple[tuple[str, int], ...]]:
+def _strides(r: PlanReader) -> Iterator[tuple[tuple[str, int], ...]]:
     for side in ("left", "right", "target"):
         r.take(side)
         part = [_pair(r)]
@@ -65,7 +65,7 @@ def _strides(r: Reader) -> Iterator[tuple[tuple[str, int], ...]]:
         yield tuple(part)
 
 
-def _nested_loop(r: Reader) -> tuple[str, int, int, str]:
+def _nested_loop(r: PlanReader) -> tuple[str, int, int, str]:
     name, size = _pair(r, LONGEST)
     rest = r.number() if r.accept("+") else 0
     threads = "T" if r.accept("threads") else ""
@@ -78,12 +78,12 @@ def _nested_loop(r: Reader) -> tuple[str, int, int, str]:
     return name, size, rest, pack + threads
 
 
-def _pair(r: Reader, most: int = MOST) -> tuple[str, int]:
+def _pair(r: PlanReader, most: int = MOST) -> tuple[str, int]:
     name = r.word("a loop").text
     return name, r.size(":", most)
 
 
-def _matvec(r: Reader, isa: str, bits: int) -> MatrixVector:
+def _matvec(r: PlanReader, isa: str, bits: int) -> MatrixVector:
     r.take("form")
     form = r.word("a form").text
     streams, vectors = r.size("streams"), r.size("by")

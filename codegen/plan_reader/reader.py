@@ -25,16 +25,16 @@ def _short(text: str) -> str:
 
 
 @record
-class Token:
+class PlanToken:
     text: str
     loc: Loc
 
 
-def tokens(text: str, file: str) -> list[Token]:
+def tokens(text: str, file: str) -> list[PlanToken]:
     out, line, start = [], 1, 0
     for m in _TOKEN.finditer(text):
         if m.group("word") or m.group("sign"):
-            out.append(Token(m.group(), Loc(file, line, m.start() - start + 1)))
+            out.append(PlanToken(m.group(), Loc(file, line, m.start() - start + 1)))
         newlines = m.group().count("\n")
         if newlines:
             line += newlines
@@ -43,8 +43,8 @@ def tokens(text: str, file: str) -> list[Token]:
 
 
 @mutable
-class Reader:
-    tokens: list[Token]
+class PlanReader:
+    tokens: list[PlanToken]
     end: Loc
     pos: int = 0
     scop: Scop | None = field(default=None)
@@ -59,7 +59,7 @@ class Reader:
     def loc(self) -> Loc:
         return self.tokens[self.pos].loc if self.more() else self.end
 
-    def take(self, expected: str = "") -> Token:
+    def take(self, expected: str = "") -> PlanToken:
         if not self.more():
             raise InputError("bad-plan", f"the plan ends where {expected or 'more'!r} was expected", self.end, _SYNTAX)
         token = self.tokens[self.pos]
@@ -74,7 +74,7 @@ class Reader:
             return True
         return False
 
-    def word(self, what: str) -> Token:
+    def word(self, what: str) -> PlanToken:
         token = self.take()
         if not re.fullmatch(r"[A-Za-z_]\w*", token.text, re.ASCII):
             raise InputError("bad-plan", f"expected {what} but found {_short(token.text)}", token.loc, _SYNTAX)

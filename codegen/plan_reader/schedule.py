@@ -9,7 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import Directive, Schedule
-from codegen.plan_reader.reader import Reader
+from codegen.plan_reader.reader import PlanReader
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, kids, seq, statements, with_kids
@@ -19,7 +19,7 @@ from codegen.transform.formulas import value_of
 DEEPEST = 64  # loops inside each other
 
 
-def schedule(r: Reader, at: Loc) -> Directive:
+def schedule(r: PlanReader, at: Loc) -> Directive:
     r.take("{")
     tree = _items(r)
     r.take("}")
@@ -44,7 +44,7 @@ class HeadText:
     loc: Loc
 
 
-def _items(r: Reader, depth: int = 0) -> Node:
+def _items(r: PlanReader, depth: int = 0) -> Node:
     if depth > DEEPEST:
         raise InputError("bad-plan", f"more than {DEEPEST} loops inside each other", r.loc(), "leave some of them out")
     out: list[Node] = []
@@ -66,7 +66,7 @@ def _items(r: Reader, depth: int = 0) -> Node:
     return seq(out)
 
 
-def read_head(r: Reader) -> HeadText:
+def read_head(r: PlanReader) -> HeadText:
     token = r.word("a loop name")
     if not r.accept("="):
         return HeadText(token.text, {}, token.loc)

@@ -12,7 +12,7 @@ from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
 from codegen.recognize.ownership.extract import BlockedNest, frame, nests
-from codegen.recognize.ownership.model import Axis, NestFrame, Reference, Verdict
+from codegen.recognize.ownership.model import NestFrame, OwnershipAnswer, Reference, ThreadAxis
 from codegen.recognize.ownership.registers import RegisterBudget
 from codegen.recognize.ownership.search import distinct, search
 from codegen.recognize.privatize.lastprivate import SUFFIX
@@ -28,7 +28,7 @@ OPERATIONS = 4_000_000
 
 
 @record
-class Table:
+class OwnershipTable:
     """One nest: rows of reference, threads, answer and reason; then what follows from them. All of it is text."""
 
     head: str
@@ -59,41 +59,41 @@ def own_variables(p: Program) -> list[str]:
     return found
 
 
-def tables(p: Program, tree: Node, machine: Machine) -> list[Table]:
+def tables(p: Program, tree: Node, machine: Machine) -> list[OwnershipTable]:
     """One table for each innermost nest."""
     return [_bounded(p, nest, machine) for nest in nests(tree) if nest.inside]
 
 
-def _lines(table: Table) -> list[str]:
+def _lines(table: OwnershipTable) -> list[str]:
     widths = [max((len(row[k]) for row in table.rows), default=0) for k in range(3)]
     rows = [" ".join(x.ljust(w) for x, w in zip(row, (*widths, 0), strict=True)).rstrip() for row in table.rows]
     return [f"    {table.head}", *(f"      {line}" for line in (*rows, *table.notes))]
 
 
-def _bounded(p: Program, nest: BlockedNest, machine: Machine) -> Table:
+def _bounded(p: Program, nest: BlockedNest, machine: Machine) -> OwnershipTable:
     try:
         with at_most(OPERATIONS):
             return _nest(p, nest, machine)
     except (isl.Error, Exhausted):
-        return Table(f"{', '.join(nest.names)}: not decided, isl gave up", (), ())
+        return OwnershipTable(f"{', '.join(nest.names)}: not decided, isl gave up", (), ())
 
 
-def _nest(p: Program, nest: BlockedNest, machine: Machine) -> Table:
+def _nest(p: Program, nest: BlockedNest, machine: Machine) -> OwnershipTable:
     head = f"{', '.join(nest.names)}: inside {_names(nest.inside)}; a block is {_block(nest)}"
     f = frame(p.scop, nest)
     refs = distinct(f.references)
     if len(nest.inside) > MOST_LOOPS or len(refs) > MOST_REFERENCES:
-        return Table(head, (), ("too many loops or references to show",))
+        return OwnershipTable(head, (), ("too many loops or references to show",))
     parts = classes(f)
     grids = [g for m in range(1, MOST_AXES + 1) for g in combinations(f.inner, m)]
     rows = []
     for r, g in product(refs, grids):
         rows.append((r.text, _names(g), *_cells(verdict(f, r, g, parts))))
     free = f"no dependence passes between threads over: {_free(p, f, grids, parts)}"
-    return Table(head, tuple(rows), (free, *_chosen(p, f, parts, refs, machine)))
+    return OwnershipTable(head, tuple(rows), (free, *_chosen(p, f, parts, refs, machine)))
 
 
-def _names(loops: Sequence[Loop] | Sequence[Axis]) -> str:
+def _names(loops: Sequence[Loop] | Sequence[ThreadAxis]) -> str:
     return ", ".join(x.name for x in loops)
 
 
@@ -101,13 +101,13 @@ def _block(nest: BlockedNest) -> str:
     return f"one iteration of {_names(nest.around)}" if nest.around else "the whole nest"
 
 
-def _cells(v: Verdict) -> tuple[str, str]:
+def _cells(v: OwnershipAnswer) -> tuple[str, str]:
     answer = f"when {v.when}" if v.answer == "when" else v.answer
     why = f"else {v.why}" if v.answer == "when" else v.why
     return answer, f"{why} ({v.test})"
 
 
-def _free(p: Program, f: NestFrame, grids: list[tuple[Axis, ...]], parts: tuple[BlockClass, ...]) -> str:
+def _free(p: Program, f: NestFrame, grids: list[tuple[ThreadAxis, ...]], parts: tuple[BlockClass, ...]) -> str:
     out = []
     for g in grids:
         crossed = crossed_blocks(f, p.must, g)

@@ -16,7 +16,7 @@ from codegen.options import GenOptions
 from codegen.plan.text import show_directive
 from codegen.plan_reader.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
-from codegen.region import Made, make
+from codegen.region import ProvenRegion, make
 from codegen.region_model import Modelled, model_region
 from codegen.report.ownership import ownership
 from codegen.report.sample import sample
@@ -133,7 +133,7 @@ def show_tree(node: Node) -> list[str]:
     return [line for child in kids(node) for line in show_tree(child)]
 
 
-def _result(made: Made, machine: Machine) -> list[str]:
+def _result(made: ProvenRegion, machine: Machine) -> list[str]:
     scop = made.program.scop
     out = ["  plan"]
     for d in made.plan.directives:
@@ -172,7 +172,7 @@ def taken_words(c: Considered) -> str:
     return "taken" if c.cycles is None else f"taken, about {c.cycles:.2g} cycles an iteration"
 
 
-def _tile_bytes(made: Made, s: Statement) -> list[int]:
+def _tile_bytes(made: ProvenRegion, s: Statement) -> list[int]:
     """What a tile touches; empty where isl gives no answer."""
     try:
         at = sample(made.program.scop, made.tree, s)

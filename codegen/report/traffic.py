@@ -19,7 +19,7 @@ COUNTED = 20_000  # points up to which a set is counted one by one; beyond, the 
 
 
 @record
-class Work:
+class TileWork:
     """A tile, or the whole sample where it is not `tiled`: bytes by array, bytes moved, operations."""
 
     stmt: str
@@ -34,7 +34,7 @@ class Work:
         return self.operations / max(1, self.moved)
 
 
-def work_of(scop: Scop, tree: Node, s: Statement, at: Sample) -> Work:
+def work_of(scop: Scop, tree: Node, s: Statement, at: Sample) -> TileWork:
     product = product_of(tree, s.name)
     if product is not None and isinstance(product.how, Blocking):
         return _product_work(scop, s, product, product.how)
@@ -49,7 +49,7 @@ def work_of(scop: Scop, tree: Node, s: Statement, at: Sample) -> Work:
     reads, writes = (_boxes(scop, points, accesses) for accesses in (s.reads, s.writes))
     parts = tuple((a, max(reads.get(a, 0), writes.get(a, 0))) for a in sorted({*reads, *writes}))
     moved = sum(reads.values()) + sum(writes.values())
-    return Work(s.name, bool(tiles), parts, moved, _count(points) * operations(s))
+    return TileWork(s.name, bool(tiles), parts, moved, _count(points) * operations(s))
 
 
 def _middle(at: Sample) -> isl.Point:
@@ -100,7 +100,7 @@ def operations(s: Statement) -> int:
     return int(own) + sum(isinstance(e, (Binary, Call)) or (isinstance(e, Unary) and e.op == "-") for e in walk(s.rhs))
 
 
-def _product_work(scop: Scop, s: Statement, product: Product, how: Blocking) -> Work:
+def _product_work(scop: Scop, s: Statement, product: Product, how: Blocking) -> TileWork:
     """The blocks of a product: a sliver of the right operand, a block of the left, the panel that all blocks share."""
     step = product.what.step
     size = element_size(step.elem)
@@ -113,4 +113,4 @@ def _product_work(scop: Scop, s: Statement, product: Product, how: Blocking) -> 
     )
     result = 2 * how.mc * how.nc * scop.arrays[s.accesses[s.target].array].elem.bytes
     moved = how.mc * how.kc * left + how.kc * how.nc * right + result
-    return Work(s.name, True, parts, moved, how.mc * how.kc * how.nc * operations(s))
+    return TileWork(s.name, True, parts, moved, how.mc * how.kc * how.nc * operations(s))

@@ -160,7 +160,7 @@ class Guard:
 
 
 @record
-class Buffer:
+class RegionBuffer:
     """Memory that generated code takes for the time of the region, in place of a variable: array `array` in the model.
 
     `sizes` gives its extents, affine in the parameters, and their C texts. The region runs as it was written where one
@@ -239,7 +239,7 @@ class Scop:
     guard: Guard
     outside: tuple[str, ...] = ()  # C variables of the function that the region mentions
     names: frozenset[str] = field(default_factory=frozenset)  # every identifier that must not be shadowed
-    buffers: tuple[Buffer, ...] = ()
+    buffers: tuple[RegionBuffer, ...] = ()
     aheads: tuple[TileOffset, ...] = ()
     origins: Origins = Origins()
     computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order

@@ -106,7 +106,7 @@ Path = tuple[int, ...]  # child numbers from the root; Band and Hold have the on
 
 
 @record
-class Place:
+class FoundLoop:
     """A loop found in a tree."""
 
     path: Path
@@ -166,11 +166,11 @@ def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
         yield from walk(child, (*path, k))
 
 
-def loops(node: Node, above: tuple[str, ...] = (), path: Path = ()) -> Iterator[Place]:
+def loops(node: Node, above: tuple[str, ...] = (), path: Path = ()) -> Iterator[FoundLoop]:
     """All loops, outermost first, with the names around them."""
     if isinstance(node, Band):
         for m, loop in enumerate(node.loops):
-            yield Place(path, m, loop, node, above)
+            yield FoundLoop(path, m, loop, node, above)
             above = (*above, loop.name)
     for k, child in enumerate(kids(node)):
         yield from loops(child, above, (*path, k))

@@ -18,7 +18,7 @@ from codegen.source.layout.chunks import Chunk, declarations
 from codegen.source.layout.lexis import MARKER, blank, blank_code, identifiers
 from codegen.source.layout.linemap import LineMap
 from codegen.source.layout.statements import enclosing
-from codegen.source.region_slice import UNSEEN_JUMP, Part, RegionSlice
+from codegen.source.region_slice import UNSEEN_JUMP, KeptDeclaration, RegionSlice
 
 _ATTEMPTS = 40  # each costs one more parse; past that, the code is of another language
 _DECLARATOR = pattern(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")
@@ -153,7 +153,7 @@ def _culprit(s: RegionSlice, text: str, offset: int) -> tuple[int, int] | None:
     return _statement(s, text, part, offset)
 
 
-def _statement(s: RegionSlice, text: str, part: Part, offset: int) -> tuple[int, int] | None:
+def _statement(s: RegionSlice, text: str, part: KeptDeclaration, offset: int) -> tuple[int, int] | None:
     """The smallest statement around `offset` that has something to blank and does not touch the region."""
     for begin, end in enclosing(text, part.body + 1, part.end - 1, offset):
         apart = end <= s.span[0] or begin >= s.span[1]

@@ -9,7 +9,7 @@ from codegen.source.regions import Region
 
 
 @record
-class Part:
+class KeptDeclaration:
     """One kept declaration: slice.text[begin:end]. `body` is the offset of a kept function body, or -1."""
 
     begin: int
@@ -62,7 +62,7 @@ class RegionSlice:
     function: str = ""
     pure_functions: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[KeptDeclaration, ...] = ()
     root: int = -1
     span: tuple[int, int] = (0, 0)
     line: int = 0

@@ -17,7 +17,7 @@ from codegen.source.layout.chunks import Chunk, declarations, split
 from codegen.source.layout.lexis import identifiers
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.preprocess import Preprocessed, display_name
-from codegen.source.region_slice import Part, RegionSlice, not_plain, outside_function
+from codegen.source.region_slice import KeptDeclaration, RegionSlice, not_plain, outside_function
 from codegen.source.regions import Region
 from codegen.source.statement_expressions import plain_statement_expressions
 
@@ -70,11 +70,11 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
 def _of_cxx(
     pre: Preprocessed, file: str, active: list[Region], begins: dict[int, list[int]], ends: dict[int, list[int]]
 ) -> tuple[RegionSlice, ...]:
-    from codegen.source.cxx.names import Unit
+    from codegen.source.cxx.names import TranslationUnit
     from codegen.source.cxx.slice import slice_region
 
     kept = frozenset(m[1] for c in pre.changes if (m := _ITSELF.fullmatch(c.text)) is not None)
-    unit = Unit(pre.text, tuple(begins[r.first_line][0] for r in active), kept)
+    unit = TranslationUnit(pre.text, tuple(begins[r.first_line][0] for r in active), kept)
     return tuple(
         _repeated(r, file) if len(begins[r.first_line]) > 1 else
         slice_region(unit, pre, file, r, (begins[r.first_line][0], min(ends.get(r.last_line, [-1]))))
@@ -122,7 +122,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
     inside = identifiers(unit.text[span[0]:span[1]])
     kept = _closure(unit, root, inside)
     pieces: list[str] = []
-    parts: list[Part] = []
+    parts: list[KeptDeclaration] = []
     pure: set[str] = set()
     hidden: frozenset[str] = frozenset()
     size = root_at = 0
@@ -141,7 +141,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
             root_at, hidden, at_span = len(parts), cleaned.hidden, (begin + keep[0], begin + keep[1])
         pieces.append(lead + cleaned.text + ("" if whole else ";") + "\n")
         size += len(pieces[-1])
-        parts.append(Part(begin, size - 1, body))
+        parts.append(KeptDeclaration(begin, size - 1, body))
     return _finished(RegionSlice(
         region, "".join(pieces), file, _function_name(unit, root), frozenset(pure), hidden, tuple(parts), root_at,
         at_span, unit.text.count("\n", 0, span[0]), None, unit.thread_private))
@@ -213,7 +213,8 @@ def _finished(made: RegionSlice) -> RegionSlice:
     types = builtin_types(identifiers(made.text))
     front = f'# 1 "<built-in>"\n{types}\n' if types else ""
     shift = len(front)
-    parts = tuple(Part(p.begin + shift, p.end + shift, p.body + shift if p.body >= 0 else -1) for p in made.parts)
+    parts = tuple(KeptDeclaration(p.begin + shift, p.end + shift,
+                                  p.body + shift if p.body >= 0 else -1) for p in made.parts)
     return RegionSlice(made.region, front + made.text, made.file, made.function, made.pure_functions, made.hidden,
                        parts, made.root, (made.span[0] + shift, made.span[1] + shift), made.line, None,
                        made.thread_private)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.plan.model import Directive, Pipeline
 from codegen.recognize.access.work import PARALLEL_MIN, most_instances
-from codegen.scop.tree import ON_THREADS, Place, enclosing, has_band, loops, statements
+from codegen.scop.tree import ON_THREADS, FoundLoop, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
 from codegen.strategy.cost.groups import stepped
 from codegen.strategy.knobs.threads import thread_loops
@@ -23,7 +23,7 @@ def rows_behind(author: Author, steps: tuple[Directive, ...]) -> None:
         author.remark("passed", "parallel", text, way.loop.stmt)
 
 
-def worth_threads(p: Program, place: Place) -> bool:
+def worth_threads(p: Program, place: FoundLoop) -> bool:
     """May a loop run on threads? Not inside or around one that does, not the innermost of several, and not with too
     little to do, whatever the parameters are."""
     if place.band.product is not None or _marked_around(p, place):
@@ -32,7 +32,7 @@ def worth_threads(p: Program, place: Place) -> bool:
     return not (short and is_innermost(place)) and not _few(p, place)
 
 
-def _few(p: Program, place: Place) -> bool:
+def _few(p: Program, place: FoundLoop) -> bool:
     names = statements(place.band)
     around = [enclosing(p.tree, n)[: len(place.names)] for n in names]
     fixed = [[stepped(lp, n) for lp in loops_] for n, loops_ in zip(names, around, strict=True)]
@@ -45,12 +45,12 @@ def _few(p: Program, place: Place) -> bool:
     return sum(c for c in counts if c is not None) < PARALLEL_MIN and None not in counts
 
 
-def _in_tile(p: Program, place: Place) -> bool:
+def _in_tile(p: Program, place: FoundLoop) -> bool:
     around = enclosing(p.tree, statements(place.band)[0])
     return any(lp.tile for lp in around if lp.name in place.names)
 
 
-def _marked_around(p: Program, place: Place) -> bool:
+def _marked_around(p: Program, place: FoundLoop) -> bool:
     for q in loops(p.tree):
         related = place.path[: len(q.path)] == q.path or q.path[: len(place.path)] == place.path
         if q.loop.kind in ON_THREADS and related:
@@ -58,7 +58,7 @@ def _marked_around(p: Program, place: Place) -> bool:
     return False
 
 
-def is_innermost(place: Place) -> bool:
+def is_innermost(place: FoundLoop) -> bool:
     """Nothing but statements inside: below several sequential loops, starting threads here never pays."""
     return place.member == len(place.band.loops) - 1 and not has_band(place.band.child)
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from codegen.machine import Machine
 from codegen.plan.model import Directive
 from codegen.record import record
-from codegen.scop.tree import Band, Place, statements
+from codegen.scop.tree import Band, FoundLoop, statements
 from codegen.strategy.author import Author, Considered
 from codegen.strategy.choice import Decision
 from codegen.strategy.knobs.knob import KnobMaker
@@ -25,7 +25,7 @@ class Site:
     """Where a technique is tried: a band, or one loop of it. `full`: tiles may be split from remainders."""
 
     band: Band
-    place: Place | None = None
+    place: FoundLoop | None = None
     full: bool = False
 
     @property

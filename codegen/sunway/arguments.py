@@ -8,7 +8,7 @@ from codegen.record import record
 from codegen.scop.expr import Sym
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
-from codegen.sunway.launch import Launch
+from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.text.bodies import base_type
 from codegen.target.view import View as MasterView
 
@@ -23,7 +23,7 @@ class Field:
     unpack: str  # in the slave; empty for what is used in place
 
 
-def fields_of(scop: Scop, launch: Launch) -> list[Field]:
+def fields_of(scop: Scop, launch: LaunchPrinter) -> list[Field]:
     out = []
     p_ = launch.words.args
     for p in scop.params:

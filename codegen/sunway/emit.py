@@ -20,15 +20,15 @@ from codegen.scop.model import Scop
 from codegen.scop.types import CType
 from codegen.sunway.arguments import Field, fields_of, spawned
 from codegen.sunway.expressible import check_expressible
-from codegen.sunway.launch import Launch
-from codegen.sunway.plan.launch_options import OURS, Style
+from codegen.sunway.launch import LaunchPrinter
+from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.threads import Grid
+from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.resident import who_owns
-from codegen.sunway.staging.directives import Staging
+from codegen.sunway.staging.directives import StagingDirectives
 from codegen.sunway.survey import has_kernel
 from codegen.sunway.text.bodies import base_type
-from codegen.sunway.text.views import Function, KernelView, line, prune, texts
+from codegen.sunway.text.views import SlaveFunction, SlaveView, line, prune, texts
 from codegen.target.emit import Surroundings, _unused, deeper
 from codegen.target.finish.names import entries_of
 from codegen.target.finish.wrap import wrapped
@@ -50,13 +50,13 @@ from codegen.verify.cores.check import (
     wrong_entry,
     wrong_messages,
 )
-from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.arguments import wrong_launch
 from codegen.verify.cores.launches.entry import Stepped
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.guards import check_ahead_of
-from codegen.verify.readback import Point
+from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Unread
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -64,7 +64,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 class SlavePart:
     """What one region adds to the slave file and to the header. Strings only, so that it can be pickled."""
 
-    functions: tuple[Function, ...]
+    functions: tuple[SlaveFunction, ...]
     structs: tuple[tuple[str, tuple[str, ...]], ...]
     entries: tuple[str, ...]
     typedefs: frozenset[str]
@@ -94,12 +94,12 @@ class OnCores:
     has the tiles that are to stay on their cores, if a plan says so."""
 
     group: CoreGroup
-    grid: Grid
-    style: Style = OURS
+    grid: CoreGrid
+    style: LaunchOptions = OURS
     model: bool = False
     strict: bool = True
     wanted: Mapping[tuple[str, str], int] | None = None
-    staging: Staging | None = None
+    staging: StagingDirectives | None = None
 
 
 def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings, how: OnCores) -> SunwayText:
@@ -138,17 +138,17 @@ class _Launched:
     functions and arguments."""
 
     views: list[MasterView]
-    launches: list[Launch] = field(default_factory=list)
-    functions: list[Function] = field(default_factory=list)
+    launches: list[LaunchPrinter] = field(default_factory=list)
+    functions: list[SlaveFunction] = field(default_factory=list)
     structs: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
     def launch(self, scop: Scop, deps: Dependences, part: CNode, how: OnCores) -> None:
         """A part for the cores."""
         name = f"{scop.function}_r{scop.region}" + (f"_{len(self.launches) + 1}" if self.launches else "")
-        launch = Launch(scop, deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted,
+        launch = LaunchPrinter(scop, deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted,
                         how.staging)  # fmt: skip
         everywhere = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
-        body = launch.entry(part, Point(everywhere, (), (), (), ()))
+        body = launch.entry(part, TreePoint(everywhere, (), (), (), ()))
         self.launches.append(launch)
         fields, found = _functions(scop, launch, body)
         self.functions.extend(found)
@@ -184,7 +184,7 @@ def _master_text(scop: Scop, made: _Launched, around: Surroundings, helpers: set
     return text
 
 
-def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:
+def _remarks(scop: Scop, launches: Sequence[LaunchPrinter]) -> list[Diagnostic]:
     """Arrays that cores reach in main memory, where an access takes long; and what stays with its core."""
     far = [
         Diagnostic(Severity.REMARK, "main-memory", f"`{a}` stays in main memory: {why}", scop.loc, kind="missed")
@@ -197,7 +197,7 @@ def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:
     return [*far, *own, *_not_read(scop, launches)]
 
 
-def _not_read(scop: Scop, launches: Sequence[Launch]) -> Iterator[Diagnostic]:
+def _not_read(scop: Scop, launches: Sequence[LaunchPrinter]) -> Iterator[Diagnostic]:
     """Text that no proof reads."""
     for x in launches:
         unread = [f"the kernel {k.name} shares panels across the mesh" for k in x.kernels if k.mesh]
@@ -221,12 +221,14 @@ def _pieces(code: CNode) -> list[tuple[str, CNode]]:
     return [(kind, Block(tuple(ps)) if len(ps) > 1 else ps[0]) for kind, ps in out]
 
 
-def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tuple[list[Field], list[Function]]:
+def _functions(
+    scop: Scop, launch: LaunchPrinter, body: tuple[SlaveView, ...]
+) -> tuple[list[Field], list[SlaveFunction]]:
     """All functions of a launch, each with what it takes out of the arguments."""
     fields = fields_of(scop, launch)
     w = launch.words
-    made: list[Function] = []
-    known: dict[str, tuple[str, KernelTask, Kernel | None]] = {}
+    made: list[SlaveFunction] = []
+    known: dict[str, tuple[str, KernelTask, KernelReader | None]] = {}
     for k, f in enumerate(launch.functions):
         inner = prune(f.body)
         made.append(replace(f, body=prune((*_ids(launch, inner), *_unpacked(fields, inner), *inner))))
@@ -235,7 +237,7 @@ def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tupl
             known[_title(f.head)] = f.head, task, _prove(launch, task, made[-1]) if task.read else None
             if not task.read and not launch.model:
                 _prove_messages(launch, made[-1])
-    entry = Function(
+    entry = SlaveFunction(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
     )  # fmt: skip
@@ -246,7 +248,7 @@ def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tupl
     return fields, [*made, entry]
 
 
-def _prove(launch: Launch, task: KernelTask, f: Function) -> Kernel:
+def _prove(launch: LaunchPrinter, task: KernelTask, f: SlaveFunction) -> KernelReader:
     """Raises Unsupported unless the text of a kernel is shown to do what its tree does."""
     try:
         return proven_kernel(launch.source, launch.deps, task, _text(f), _own_words(launch))
@@ -256,14 +258,14 @@ def _prove(launch: Launch, task: KernelTask, f: Function) -> Kernel:
         ) from None
 
 
-def _prove_messages(launch: Launch, f: Function) -> None:
+def _prove_messages(launch: LaunchPrinter, f: SlaveFunction) -> None:
     """Raises Unsupported unless messages between cores are sent and received in pairs."""
     problem = wrong_messages(_text(f), _own_words(launch))
     if problem:
         raise Unsupported("no-proof", f"messages between cores could not be proven: {problem}", launch.scop.loc)
 
 
-def _prove_steps(launch: Launch, task: SteppedTask, f: Function) -> Stepped:
+def _prove_steps(launch: LaunchPrinter, task: SteppedTask, f: SlaveFunction) -> Stepped:
     """Raises Unsupported unless the text of many time steps is shown to do what the loop over them does."""
     try:
         return proven_steps(launch.source, launch.deps, task, _text(f), _own_words(launch))
@@ -273,7 +275,7 @@ def _prove_steps(launch: Launch, task: SteppedTask, f: Function) -> Stepped:
         ) from None
 
 
-def _prove_entry(launch: Launch, task: EntryTask | None, entry: Function) -> None:
+def _prove_entry(launch: LaunchPrinter, task: EntryTask | None, entry: SlaveFunction) -> None:
     """Raises Unsupported unless kernels are called, cores wait for each other, and tiles that stay come and go as the
     tree needs it."""
     if launch.model or task is None:
@@ -283,14 +285,14 @@ def _prove_entry(launch: Launch, task: EntryTask | None, entry: Function) -> Non
         raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)
 
 
-def _prove_start(launch: Launch, members: Sequence[str], text: str) -> None:
+def _prove_start(launch: LaunchPrinter, members: Sequence[str], text: str) -> None:
     """Raises Unsupported unless cores are started with the values that kernels were proven for."""
     problem = wrong_launch(launch.source, launch.task, members, text)
     if problem:
         raise Unsupported("no-proof", f"what cores would get could not be proven: {problem}", launch.scop.loc)
 
 
-def _text(f: Function) -> str:
+def _text(f: SlaveFunction) -> str:
     return str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
 
 
@@ -298,12 +300,12 @@ def _title(head: str) -> str:
     return head[len("void ") : head.index("(")]
 
 
-def _own_words(launch: Launch) -> Words:
+def _own_words(launch: LaunchPrinter) -> KernelNames:
     w, grid = launch.words, launch.grid
-    return Words(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
+    return KernelNames(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
 
 
-def _ids(launch: Launch, body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
+def _ids(launch: LaunchPrinter, body: tuple[SlaveView, ...]) -> tuple[SlaveView, ...]:
     words = _words(body)
     out = []
     w, columns = launch.words, launch.grid.columns
@@ -312,11 +314,11 @@ def _ids(launch: Launch, body: tuple[KernelView, ...]) -> tuple[KernelView, ...]
     return tuple(out)
 
 
-def _words(views: Sequence[KernelView]) -> set[str]:
+def _words(views: Sequence[SlaveView]) -> set[str]:
     return set(_WORD.findall(" ".join(texts(tuple(views)))))
 
 
-def _unpacked(fields: Sequence[Field], body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
+def _unpacked(fields: Sequence[Field], body: tuple[SlaveView, ...]) -> tuple[SlaveView, ...]:
     """Declarations of what the body mentions, and of what these mention."""
     words = _words(body)
     while True:
@@ -345,7 +347,7 @@ def _typedefs(scop: Scop) -> frozenset[str]:
     return frozenset(found)
 
 
-def _report(launch: Launch) -> str:
+def _report(launch: LaunchPrinter) -> str:
     return "\n".join(
         [f"launch {launch.name}: {len(launch.kernels)} kernels, {launch.barriers} barriers in its text"]
         + [f"  {r.array} stays on its cores: {r.slots} tiles of {r.box.size * r.box.bytes} B" for r in launch.residents]

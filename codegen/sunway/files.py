@@ -6,31 +6,32 @@ from collections.abc import Sequence
 
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.threads import Grid
+from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.text import dialect
-from codegen.sunway.text.views import Function, texts
-from codegen.target.finish.names import Names
+from codegen.sunway.text.views import SlaveFunction, texts
+from codegen.target.finish.names import NameSpelling
 from codegen.target.finish.wrap import wrapped
 from codegen.target.support import SupportOptions, emit_support
 from codegen.target.text.templates import environment
 
 
-def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Names | None = None) -> str:
+def master_support(parts: Sequence[SlavePart], stem: str, grid: CoreGrid, names: NameSpelling | None = None) -> str:
     """What stands above the user's own text in the master file."""
     entries = [e for p in parts for e in p.entries]
     if not entries:
         return ""
     text = environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
-    return wrapped((names or Names()).of(text))
+    return wrapped((names or NameSpelling()).of(text))
 
 
-def _waits(functions: Sequence[Function]) -> bool:
+def _waits(functions: Sequence[SlaveFunction]) -> bool:
     """Is there a barrier in any of them?"""
     return any(dialect.BARRIER in text for f in functions for text in texts(f.body))
 
 
 def slave_files(
-    parts: Sequence[SlavePart], stem: str, banner: str, group: CoreGroup, grid: Grid, names: Names | None = None
+    parts: Sequence[SlavePart], stem: str, banner: str, group: CoreGroup, grid: CoreGrid,
+    names: NameSpelling | None = None
 ) -> tuple[tuple[str, str], ...]:
     """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
     env = environment()
@@ -48,7 +49,7 @@ def slave_files(
         structs=[s for p in parts for s in p.structs],
     )  # fmt: skip
     facts = {"stem": stem, "group": group, "grid": grid}
-    of = (names or Names()).of
+    of = (names or NameSpelling()).of
     return (
         ("_slave.c", wrapped(of(slave.rstrip("\n") + "\n"))),
         ("_args.h", wrapped(of(args))),

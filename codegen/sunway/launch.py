@@ -15,15 +15,15 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.sunway.plan.launch_options import OURS, PLAIN, Style
+from codegen.sunway.plan.launch_options import OURS, PLAIN, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.threads import Grid
+from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.reductions import with_reductions
 from codegen.sunway.resident import Owned, Resident, owned_arrays, residents, without_ahead
 from codegen.sunway.resident_views import stay_declarations, stay_moves, stay_parameter
-from codegen.sunway.slave import Phase
-from codegen.sunway.staging.directives import Staging, as_directives, first_statement, merged
-from codegen.sunway.staging.local import Buffer, SNode, buffers_of
+from codegen.sunway.slave import KernelPrinter
+from codegen.sunway.staging.directives import StagingDirectives, as_directives, first_statement, merged
+from codegen.sunway.staging.local import LocalBuffer, SNode, buffers_of
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.stencil.views import stencil_views
@@ -31,14 +31,14 @@ from codegen.sunway.survey import LaunchSurvey, has_kernel, statements_of, width
 from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import words_for
 from codegen.sunway.text.names import tuple_names
-from codegen.sunway.text.views import Function, KernelView, line, texts
+from codegen.sunway.text.views import SlaveFunction, SlaveView, line, texts
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 from codegen.verify.cores.check import KernelTask
 from codegen.verify.cores.launches.arguments import LaunchTask
 from codegen.verify.cores.launches.resident_transfers import MoverTask
 from codegen.verify.cores.steps.read import SteppedTask
-from codegen.verify.readback import Point, enter
+from codegen.verify.readback import TreePoint, enter
 
 
 @dataclass
@@ -46,7 +46,7 @@ class KernelInfo:
     """What became of one kernel, for reports."""
 
     name: str
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[LocalBuffer, ...]
     left: Mapping[str, str]
     tree: SNode
     touched: Mapping[str, isl.Set]
@@ -54,21 +54,21 @@ class KernelInfo:
 
 
 @dataclass
-class Launch:
+class LaunchPrinter:
     """Prints one launch."""
 
     scop: Scop
     deps: Dependences
     group: CoreGroup
-    grid: Grid
+    grid: CoreGrid
     name: str
-    style: Style = OURS
+    style: LaunchOptions = OURS
     model: bool = False
     strict: bool = True  # what does not fit into local memory is refused; else it stays in main memory
     wanted: Mapping[tuple[str, str], int] | None = None  # tiles that stay on their cores, if a plan says which
-    staging: Staging | None = None  # what a plan says about local memory
+    staging: StagingDirectives | None = None  # what a plan says about local memory
     helpers: set[str] = field(default_factory=set)
-    functions: list[Function] = field(default_factory=list)
+    functions: list[SlaveFunction] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
     shared: dict[str, Held] = field(default_factory=dict)
     others: dict[str, Stencil] = field(default_factory=dict)  # arrays that need a second copy
@@ -80,7 +80,7 @@ class Launch:
     tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions with a kernel of the tree, by their number
     movers: dict[int, MoverTask] = field(default_factory=dict)  # functions that move tiles that stay
     stepped: dict[int, SteppedTask] = field(default_factory=dict)  # functions that take many time steps at once
-    root: tuple[CNode, Point] | None = None  # what every core runs
+    root: tuple[CNode, TreePoint] | None = None  # what every core runs
     lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class Launch:
         self._wide: dict[str, frozenset[str]] = {}
         self.survey = LaunchSurvey(self.scop, self.deps, self.group, self.grid, self.style, self.strict, self.staging)
 
-    def entry(self, node: CNode, start: Point) -> tuple[KernelView, ...]:
+    def entry(self, node: CNode, start: TreePoint) -> tuple[SlaveView, ...]:
         """The body of the function that every core runs."""
         self.root = node, start
         self.survey.visit(node, start)
@@ -138,15 +138,15 @@ class Launch:
     # -- walking -----------------------------------------------------------------------------------
 
     def _node(
-        self, node: CNode, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[KernelView], frozenset[str]]:
+        self, node: CNode, at: TreePoint, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[SlaveView], frozenset[str]]:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         if isinstance(node, For) and node.loop.kind in THREADED:
             return self._phase(node, at, names, open_)
         if not has_kernel(node):
             return self._alone(node, at, names, open_)
         if isinstance(node, Block):
-            out: list[KernelView] = []
+            out: list[SlaveView] = []
             for child in node.children:
                 views, open_ = self._node(child, at, names, open_)
                 out += views
@@ -156,7 +156,7 @@ class Launch:
             yes, no = (replace(at, domain=d.coalesce()) for d in (at.domain.intersect(cond), at.domain.subtract(cond)))
             then, a = self._node(node.then, yes, names, open_)
             orelse, b = ([], open_) if node.orelse is None else self._node(node.orelse, no, names, open_)
-            return [KernelView("if", ints.text(node.cond), tuple(then), tuple(orelse))], a | b
+            return [SlaveView("if", ints.text(node.cond), tuple(then), tuple(orelse))], a | b
         if isinstance(node, Declare):
             for h in node.slots:
                 if any(s < 0 for s in h.sizes):
@@ -170,8 +170,8 @@ class Launch:
         return self._loop(node, at, names, open_)
 
     def _loop(
-        self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[KernelView], frozenset[str]]:
+        self, node: For, at: TreePoint, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[SlaveView], frozenset[str]]:
         """A sequential loop around kernels, on every core."""
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         name = fresh(node.loop.name, reserved(self.scop) | set(names.values()) | set(self.words.all))
@@ -184,18 +184,18 @@ class Launch:
         if any(self._uses(a, mine, True) for a in loose) and body[0].head != self._barrier:
             self.barriers += 1
             body, after = [*body, line(self._barrier)], frozenset()
-        return [KernelView("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
+        return [SlaveView("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
 
     def _either(
-        self, found: Stencil, shape: StencilTile, node: For, at: Point, open_: frozenset[str]
-    ) -> tuple[list[KernelView], frozenset[str]]:
+        self, found: Stencil, shape: StencilTile, node: For, at: TreePoint, open_: frozenset[str]
+    ) -> tuple[list[SlaveView], frozenset[str]]:
         """Many steps at once where there is memory for second copies; else one step after the other."""
         title = f"{self.name}_steps{len(self.functions)}"
         body = stencil_views(self, found, shape)
         head = f"void {title}({self.name}_args *{self.words.args}, int {self.words.id})"
         self.stepped[len(self.functions)] = SteppedTask(node, at, head)
         self.functions.append(
-            Function(
+            SlaveFunction(
                 head,
                 f"{shape.steps} time steps at once on tiles of {' x '.join(map(str, shape.sides))} and their margins",
                 body,
@@ -208,11 +208,11 @@ class Launch:
         before, _ = self._sync(statements_of(node), open_, frozenset((*found.written, *found.read)))
         plain, _ = self._loop(node, at, {}, open_)
         test = " && ".join(f"{self.words.args}->{a}_other" for a in found.written)
-        return [*before, KernelView("if", test, (call,), tuple(plain))], statements_of(node)
+        return [*before, SlaveView("if", test, (call,), tuple(plain))], statements_of(node)
 
     def _sync(
         self, stmts: frozenset[str], open_: frozenset[str], wide: frozenset[str] = frozenset()
-    ) -> tuple[list[KernelView], frozenset[str]]:
+    ) -> tuple[list[SlaveView], frozenset[str]]:
         """A barrier in front of these statements, if they depend on what ran since the last one.
 
         Boxes of the arrays `wide` hold more than is touched, so for those any other use counts."""
@@ -245,8 +245,8 @@ class Launch:
         )
 
     def _phase(
-        self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[KernelView], frozenset[str]]:
+        self, node: For, at: TreePoint, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[SlaveView], frozenset[str]]:
         site = self.survey.sites[id(node)]
         stager, mesh = site.stager, site.mesh
         mine = [r for r in self.residents if site.plain and site.tile(r.array) is not None]
@@ -259,7 +259,7 @@ class Launch:
         alone = frozenset(
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )
-        phase = Phase(
+        phase = KernelPrinter(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
             self.style, self.model, width_of(node), mesh, site.in_turn, {r.array: r.slots for r in mine},
             staging=self.staging,
@@ -272,7 +272,7 @@ class Launch:
         outer = [n for n in names.values() if n in words]
         arguments = "".join((*(f", long {n}" for n in outer), *(f", {stay_parameter(self.scop, r)}" for r in mine)))
         self.functions.append(
-            Function(
+            SlaveFunction(
                 f"void {title}({self.name}_args *{self.words.args}, int {self.words.id}{arguments})",
                 _describe(node),
                 (*phase.declarations(), *body),
@@ -284,14 +284,15 @@ class Launch:
         return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
 
     def _alone(
-        self, node: CNode, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[KernelView], frozenset[str]]:
+        self, node: CNode, at: TreePoint, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[SlaveView], frozenset[str]]:
         """What is not parallel: the first core does it, on main memory."""
         before, open_ = self._sync(statements_of(node), open_)
-        phase = Phase(self.scop, self.group, self.grid, self.helpers, frozenset(), self.words, frozenset(self.shared),
+        phase = KernelPrinter(self.scop, self.group, self.grid, self.helpers, frozenset(), self.words,
+                              frozenset(self.shared),
                       PLAIN, self.model)
         body = phase.views(node, names, dict(self.shared))
-        return [*before, KernelView("if", f"{self.words.id} == 0", body)], open_
+        return [*before, SlaveView("if", f"{self.words.id} == 0", body)], open_
 
 
 def _describe(node: For) -> str:

@@ -16,7 +16,7 @@ from codegen.plan.text import show
 from codegen.plan_outcome import summarize
 from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
-from codegen.region import AUTHORS, Made, RegionOutcome, as_written, attempt, indent, make
+from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, attempt, indent, make
 from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.expr import is_code
@@ -27,8 +27,8 @@ from codegen.strategy.orders.split import split_at
 from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
 from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.plan.machine import CoreGroup, group_for
-from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
-from codegen.sunway.plan.threads import Grid, parse_grid
+from codegen.sunway.plan.strategy import TileSizer, split_plan, sunway_plan
+from codegen.sunway.plan.threads import CoreGrid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.staging.directives import staging_of
 from codegen.sunway.survey import has_kernel, width_of
@@ -61,7 +61,7 @@ SHARES = (1.0, 0.5, 0.25)
 OPERANDS = 8  # registers beside those of a block: its operands, and what is on its way
 
 
-def author_of(options: GenOptions, share: float = 1.0) -> tuple[Grid, CoreGroup, Sizes]:
+def author_of(options: GenOptions, share: float = 1.0) -> tuple[CoreGrid, CoreGroup, TileSizer]:
     """Who decides on tiles, for tiles that take this part of local memory."""
     grid = parse_grid(options.threads)
     group = group_for(options.machine)
@@ -160,12 +160,12 @@ def _on_cores(
     )
 
 
-def made_for_cores(model: Modelled, options: GenOptions, share: float) -> Made:
+def made_for_cores(model: Modelled, options: GenOptions, share: float) -> ProvenRegion:
     """A proven program: by the user's plan if there is one, else by our own, with tiles for a part of local memory."""
     if options.plan_text is not None:
         return make(model, options, machine=load_machine("generic"))
     grid, group, sizes = author_of(options, share)
-    made: Made | None = None
+    made: ProvenRegion | None = None
     problem: Diagnostic | None = None
     p, tried, operations = model.program, set[str](), part(options.timeout, AUTHORS[0])
     for apart in (True, False):
@@ -182,7 +182,7 @@ def made_for_cores(model: Modelled, options: GenOptions, share: float) -> Made:
     return made
 
 
-def check_kernels(made: Made) -> None:
+def check_kernels(made: ProvenRegion) -> None:
     """Raises Unsupported where there is nothing for the compute cores."""
     if not has_kernel(made.code):
         missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
@@ -190,7 +190,7 @@ def check_kernels(made: Made) -> None:
         raise Unsupported("no-parallelism", why, made.program.scop.loc)
 
 
-def _check_wide(made: Made) -> None:
+def _check_wide(made: ProvenRegion) -> None:
     """Cores have rows and columns, so they share at most two loops that stand one inside the other."""
     if width_of(made.code) > 2:
         shared = [d for d in made.plan.directives if isinstance(d, Parallel)]

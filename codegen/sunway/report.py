@@ -18,15 +18,15 @@ from codegen.region_model import Modelled
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.source.write import write_if_changed
-from codegen.sunway.launch import Launch
+from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.mesh.panels import pool
 from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.region import author_of, check_kernels, made_for_cores
 from codegen.sunway.resident import who_owns
-from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.sharing import bound_axes, sharing_text
 from codegen.transform.apply import apply
-from codegen.verify.readback import Point
+from codegen.verify.readback import TreePoint
 
 
 def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
@@ -40,11 +40,13 @@ def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
         title = "scheduled" if type(d).__name__ == "Schedule" else " ".join(show_directive(d, p.scop))
         out += [f"  tree after: {title}", *(f"    {x}" for x in tree_lines(p.tree))]
     scop = made.program.scop
-    launch = Launch(scop, made.program.deps, group, grid, f"{scop.function}_r{scop.region}", STYLES[options.scheme])
+    launch = LaunchPrinter(
+        scop, made.program.deps, group, grid, f"{scop.function}_r{scop.region}", STYLES[options.scheme]
+    )
     start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
     try:
         check_kernels(made)
-        launch.entry(made.code, Point(start, (), (), (), ()))
+        launch.entry(made.code, TreePoint(start, (), (), (), ()))
     except Unsupported as error:
         return [*out, f"  left on the management core: {error.message} [{error.id}]"]
     for k in launch.kernels:
@@ -109,11 +111,11 @@ def staged_lines(node: SNode) -> list[str]:
     return [f"{type(node).__name__.lower()}", *(f"  {x}" for x in below)] if isinstance(node, If) else below
 
 
-def _box(b: Buffer) -> str:
+def _box(b: LocalBuffer) -> str:
     return " x ".join(map(str, b.most)) + f" of {b.bytes} bytes"
 
 
-def _transfers(b: Buffer) -> list[str]:
+def _transfers(b: LocalBuffer) -> list[str]:
     loops = [n for n in b.most[:-2] if n > 1]
     many = f"{' x '.join(map(str, loops))} commands" if loops else "one command"
     kind = "contiguous" if len([n for n in b.most if n > 1]) < 2 else f"blocks of up to {b.most[-1] * b.bytes} bytes"

@@ -18,12 +18,12 @@ from codegen.ast.ctree import CExpr, For, Int, Name, expr_names, substitute
 from codegen.diagnostics import Unsupported
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.extract import affine, reference
-from codegen.recognize.ownership.model import Axis, NestFrame
+from codegen.recognize.ownership.model import NestFrame, ThreadAxis
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.sunway.plan.threads import Grid
-from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.plan.threads import CoreGrid
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.shared_boxes import differ, renamed
 from codegen.sunway.survey import KernelSite
 
@@ -47,7 +47,7 @@ class Resident:
     array: str
     slots: int
     first: str  # the first statement that uses it: names the launch in a plan
-    box: Buffer
+    box: LocalBuffer
     site: KernelSite  # whose loops deal the tiles out
     loops: tuple[For, ...]  # nothing of it happens unless all of these run
     get: bool
@@ -115,7 +115,7 @@ def _one_tile_each(scop: Scop, array: str, sites: Sequence[KernelSite]) -> tuple
     return (False, bad.why) if bad is not None else (True, answers[0].why)
 
 
-def _axis(scop: Scop, sites: Sequence[KernelSite], number: int, stmts: set[str]) -> Axis | None:
+def _axis(scop: Scop, sites: Sequence[KernelSite], number: int, stmts: set[str]) -> ThreadAxis | None:
     """A bound loop as a thread coordinate, in all kernels: its tiles are the threads."""
     values: dict[str, isl.PwAff] = {}
     tiles: dict[str, isl.PwAff] = {}
@@ -127,11 +127,11 @@ def _axis(scop: Scop, sites: Sequence[KernelSite], number: int, stmts: set[str])
     if set(tiles) != stmts or set(values) != stmts:
         return None
     first = sites[0].bound[number]
-    return Axis(first.loop.of, first.step, values, tiles, {n: affine(v, scop) for n, v in values.items()})
+    return ThreadAxis(first.loop.of, first.step, values, tiles, {n: affine(v, scop) for n, v in values.items()})
 
 
 def residents(
-    scop: Scop, grid: Grid, owned: Sequence[Owned], room: int, wanted: Mapping[tuple[str, str], int] | None
+    scop: Scop, grid: CoreGrid, owned: Sequence[Owned], room: int, wanted: Mapping[tuple[str, str], int] | None
 ) -> tuple[list[Resident], dict[str, str]]:
     """What stays, and why the rest does not: as much as there is room for, or what a plan asks for."""
     out: list[Resident] = []
@@ -162,7 +162,7 @@ def residents(
     return out, missed
 
 
-def _unfit(o: Owned, boxes: Sequence[Buffer | None]) -> str:
+def _unfit(o: Owned, boxes: Sequence[LocalBuffer | None]) -> str:
     """Why tiles of an owned array cannot stay; empty if they can."""
     shapes = set()
     for s, b in zip(o.sites, boxes, strict=True):
@@ -214,7 +214,7 @@ def elements_of_tiles(site: KernelSite, array: str) -> isl.Set:
     return part
 
 
-def _tiles(site: KernelSite, grid: Grid) -> int:
+def _tiles(site: KernelSite, grid: CoreGrid) -> int:
     """Tiles of one core, for loops of the length that those of unknown length are taken to have."""
     counts = []
     for lp in site.bound:

@@ -12,16 +12,16 @@ from codegen.scop.tree import THREADED
 from codegen.sunway.mesh.panels import Mesh
 from codegen.sunway.mesh.views import mesh_declarations, mesh_views
 from codegen.sunway.plan.cost import cost_text
-from codegen.sunway.plan.launch_options import OURS, Style
+from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.threads import Grid
-from codegen.sunway.staging.directives import Staging
-from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.plan.threads import CoreGrid
+from codegen.sunway.staging.directives import StagingDirectives
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
-from codegen.sunway.staging.transfer import Transfer
+from codegen.sunway.staging.transfer import DmaTransfer
 from codegen.sunway.text import dialect
-from codegen.sunway.text.bodies import Local, StagedBody, Words, base_type
-from codegen.sunway.text.views import KernelView, line
+from codegen.sunway.text.bodies import LocalNames, LocalView, StagedBody, base_type
+from codegen.sunway.text.views import SlaveView, line
 from codegen.sunway.vector.vectorize import vectorized
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
@@ -30,17 +30,17 @@ FLIGHT = 256  # commands that a core may have on their way
 
 
 @dataclass
-class Phase:
+class KernelPrinter:
     """Prints one kernel. `outer` are the loop variables around it, which it gets as arguments."""
 
     scop: Scop
     group: CoreGroup
-    grid: Grid
+    grid: CoreGrid
     helpers: set[str]
     alone: frozenset[str]  # arrays that only one buffer of the kernel touches: their puts may be waited for late
-    words: Words
+    words: LocalNames
     shared: frozenset[str] = frozenset()  # variables of the region that live in the arguments
-    style: Style = OURS
+    style: LaunchOptions = OURS
     model: bool = False  # print what the timing model needs: cycles in place of arithmetic
     wide: int = 1  # bound loops, one inside the other
     mesh: Mesh | None = None  # panels are shared between cores
@@ -48,13 +48,13 @@ class Phase:
     stay: Mapping[str, int] = field(default_factory=dict)  # arrays of which so many tiles stay on this core
     only: str = ""  # nothing but their transfers: they "come" or "go"
     fetched: frozenset[str] = frozenset()  # those whose values matter when they come
-    staging: Staging | None = None  # what a plan says about local memory and vectors
-    buffers: list[Buffer] = field(default_factory=list)
+    staging: StagingDirectives | None = None  # what a plan says about local memory and vectors
+    buffers: list[LocalBuffer] = field(default_factory=list)
     lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
     _bound: int = 0
     _one: bool = False  # inside of what one core runs for all that share its tile
 
-    def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[KernelView, ...]:
+    def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[SlaveView, ...]:
         taken = reserved(self.scop) | set(outer.values()) | set(self.words.all)
         if self.mesh is not None:
             return mesh_views(self, self.mesh, outer, held)
@@ -71,14 +71,14 @@ class Phase:
         )
         return (*body, *waits)
 
-    def late(self, b: Buffer) -> bool:
+    def late(self, b: LocalBuffer) -> bool:
         return self.style.late and b.put and b.array in self.alone
 
-    def stays(self, b: Buffer) -> str:
+    def stays(self, b: LocalBuffer) -> str:
         """The name of what says whether this tile stays: one for all arrays where they have equally many."""
         return self.words.stays if len(set(self.stay.values())) == 1 else f"{b.name}_{self.words.stays}"
 
-    def declarations(self) -> tuple[KernelView, ...]:
+    def declarations(self) -> tuple[SlaveView, ...]:
         """Local arrays and reply words."""
         if self.mesh is not None:
             return mesh_declarations(self, self.mesh)
@@ -107,8 +107,8 @@ class Phase:
 
     def _views(
         self, node: SNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local],
-    ) -> tuple[KernelView, ...]:  # fmt: skip
+        local: Mapping[tuple[int, int], LocalView],
+    ) -> tuple[SlaveView, ...]:  # fmt: skip
         ints = self._ints(names)
         if isinstance(node, Block) and not node.children:
             return ()
@@ -117,7 +117,7 @@ class Phase:
             inside = self._views(node, names, held, taken, local)
             self._one = False
             who = self.words.id if self.deal else self.words.column
-            return (KernelView("if", f"{who} == 0", inside),)
+            return (SlaveView("if", f"{who} == 0", inside),)
         if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED and not _has_stage(node):
             found = vectorized(self, node, names, held, taken, local)
             if found is not None:
@@ -129,17 +129,17 @@ class Phase:
         if isinstance(node, Stage):
             return self._stage(node, names, held, taken, local)
         if isinstance(node, Block):
-            out: list[KernelView] = []
+            out: list[SlaveView] = []
             for child in node.children:
                 views = self._views(child, names, held, taken, local)
-                out.extend((KernelView("block", body=views),) if isinstance(child, Declare) else views)
+                out.extend((SlaveView("block", body=views),) if isinstance(child, Declare) else views)
             return tuple(out)
         if isinstance(node, Instance):
             s = self.scop.statement(node.stmt)
             return (line(StagedBody(self.scop, ints, held, local, self.shared, self.words).statement(s, node)),)
         if isinstance(node, If):
             orelse = () if node.orelse is None else self._views(node.orelse, names, held, taken, local)
-            return (KernelView("if", ints.text(node.cond), self._views(node.then, names, held, taken, local), orelse),)
+            return (SlaveView("if", ints.text(node.cond), self._views(node.then, names, held, taken, local), orelse),)
         if isinstance(node, Declare):
             now = {**held, **{h.array: h for h in node.slots}}
             decls = tuple(line(self._declaration(h)) for h in node.slots)
@@ -159,8 +159,8 @@ class Phase:
 
     def _for(
         self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local],
-    ) -> tuple[KernelView, ...]:  # fmt: skip
+        local: Mapping[tuple[int, int], LocalView],
+    ) -> tuple[SlaveView, ...]:  # fmt: skip
         ints = self._ints(names)
         name = fresh(node.loop.name, taken, ("_now", "_next"))
         inner = {**names, node.var: name}
@@ -178,7 +178,7 @@ class Phase:
             comment = f"{comment}, {'every ' + str(count) + 'th' if count > 1 else 'all'} of them on this core"
             self._bound += 1
         taken = taken | {name}
-        before: tuple[KernelView, ...] = ()
+        before: tuple[SlaveView, ...] = ()
         if isinstance(node.body, Stage) and any(b.ahead for b in node.body.buffers):
             before, body = self._pipeline(node, inner, held, taken, local, (lower, upper, step))
         elif isinstance(node.body, Stage):
@@ -195,8 +195,8 @@ class Phase:
         advance = f"{name}++" if step == "1" else f"{name} += {step}"
         if before:
             advance += f", {name}_now ^= 1"
-        loop = KernelView("for", f"long {name} = {lower}; {name} {node.op} {upper}; {advance}", body, comment=comment)
-        return (KernelView("block", body=(*before, loop)),) if before else (loop,)
+        loop = SlaveView("for", f"long {name} = {lower}; {name} {node.op} {upper}; {advance}", body, comment=comment)
+        return (SlaveView("block", body=(*before, loop)),) if before else (loop,)
 
     def _share(self) -> tuple[str, int]:
         if self.wide < 2:
@@ -207,8 +207,8 @@ class Phase:
 
     def _pipeline(
         self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local], head: tuple[str, str, str],
-    ) -> tuple[tuple[KernelView, ...], tuple[KernelView, ...]]:  # fmt: skip
+        local: Mapping[tuple[int, int], LocalView], head: tuple[str, str, str],
+    ) -> tuple[tuple[SlaveView, ...], tuple[SlaveView, ...]]:  # fmt: skip
         """The next tile is on its way while this one is worked on: the first fetch, and the loop's body; `head` has the
         texts of the loop's bounds and its step."""
         lower, upper, step = head
@@ -218,36 +218,36 @@ class Phase:
         first = self._fetch(ahead, node, names, "0")
         before = (
             line(f"int {name}_now = 0;"),
-            KernelView("if", f"{lower} {node.op} {upper}", (line(f"const long {name}_next = {lower};"), *first)),
+            SlaveView("if", f"{lower} {node.op} {upper}", (line(f"const long {name}_next = {lower};"), *first)),
         )
         after = self._fetch(ahead, node, names, f"{name}_now ^ 1")
-        step_on = KernelView(
+        step_on = SlaveView(
             "if", f"{name} + {step} {node.op} {upper}", (line(f"const long {name}_next = {name} + {step};"), *after)
         )
         body = self._stage(node.body, names, held, taken, local, (f"{name}_now", step_on))
         return before, body
 
-    def _fetch(self, ahead: Sequence[Buffer], node: For, names: Mapping[str, str], copy: str) -> list[KernelView]:
+    def _fetch(self, ahead: Sequence[LocalBuffer], node: For, names: Mapping[str, str], copy: str) -> list[SlaveView]:
         """Commands that fill the copies for the iteration whose value is in NAME_next."""
         next_names = {**names, node.var: f"{names[node.var]}_next"}
         ints = self._ints(next_names)
-        out: list[KernelView] = []
+        out: list[SlaveView] = []
         for b in ahead:
             lows, lens = sides(self, b, ints, out)
-            t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
+            t = DmaTransfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
             out.append(line(f"{b.name}_got[{copy}] = 0;"))
             out.append(t.commands(dialect.get, self.group, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
         return out
 
     def _stage(
         self, node: Stage, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local], turn: tuple[str, KernelView | None] = ("", None),
-    ) -> tuple[KernelView, ...]:  # fmt: skip
+        local: Mapping[tuple[int, int], LocalView], turn: tuple[str, SlaveView | None] = ("", None),
+    ) -> tuple[SlaveView, ...]:  # fmt: skip
         """A stage. `turn`: which copy of buffers that are fetched ahead is used, and what fetches the other."""
         now, step_on = turn
         ints = self._ints(names)
-        lets: list[KernelView] = []
-        gets, waits, puts = list[KernelView](), list[KernelView](), list[KernelView]()
+        lets: list[SlaveView] = []
+        gets, waits, puts = list[SlaveView](), list[SlaveView](), list[SlaveView]()
         inner = dict(local)
         for b in node.buffers:
             if b not in self.buffers:
@@ -257,13 +257,13 @@ class Phase:
                 test = line(f"const int {self.stays(b)} = {self.words.tile} < {self.stay[b.array]};")
                 lets += [test] if test not in lets else []
             if self.only:
-                t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
+                t = DmaTransfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
                 gets += stay_transfers(self, b, t)
                 continue
             lets.append(line(pointer(self, b, lens, now if b.ahead else "")))
-            place = Local(f"{b.name}_t", lows, b.most)
+            place = LocalView(f"{b.name}_t", lows, b.most)
             inner.update(dict.fromkeys(b.keys, place))
-            t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens, self.style.rows)
+            t = DmaTransfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens, self.style.rows)
             moves(self, b, t, ints, now, (gets, waits, puts))
         if self.only:
             many = sum(self.stay.values()) > FLIGHT or any(len(b.most) > 2 for b in node.buffers)

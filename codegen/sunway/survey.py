@@ -9,15 +9,15 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.mesh.panels import Mesh, find_mesh
-from codegen.sunway.plan.launch_options import Style
+from codegen.sunway.plan.launch_options import LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.threads import Grid
-from codegen.sunway.staging.directives import Staging
-from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of
+from codegen.sunway.plan.threads import CoreGrid
+from codegen.sunway.staging.directives import StagingDirectives
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, buffers_of
 from codegen.sunway.staging.stage import Stager
 from codegen.sunway.stencil.shape import StencilTile, choose, fits
 from codegen.sunway.stencil.steps import Stencil, find_stencil
-from codegen.verify.readback import Point, enter
+from codegen.verify.readback import TreePoint, enter
 
 
 def has_kernel(node: CNode) -> bool:
@@ -33,7 +33,7 @@ class KernelSite:
     """A kernel in its launch. `loops` are those that run on every core around it; `plain` if nothing else is there."""
 
     node: For
-    at: Point
+    at: TreePoint
     loops: tuple[For, ...]
     plain: bool
     stager: Stager
@@ -55,7 +55,7 @@ class KernelSite:
             node = node.body
         return tuple(found)
 
-    def tile(self, array: str) -> Buffer | None:
+    def tile(self, array: str) -> LocalBuffer | None:
         """The buffer for a tile of an array, if it serves all uses of the array in the kernel."""
         bound = self.bound
         stage = bound[-1].body if bound else None
@@ -78,14 +78,14 @@ class LaunchSurvey:
     scop: Scop
     deps: Dependences
     group: CoreGroup
-    grid: Grid
-    style: Style
+    grid: CoreGrid
+    style: LaunchOptions
     strict: bool
-    wanted: Staging | None = None
+    wanted: StagingDirectives | None = None
     sites: dict[int, KernelSite] = field(default_factory=dict)  # by the kernel's node
     stencils: dict[int, tuple[Stencil, StencilTile]] = field(default_factory=dict)
 
-    def visit(self, node: CNode, at: Point, loops: tuple[For, ...] = (), plain: bool = True) -> None:
+    def visit(self, node: CNode, at: TreePoint, loops: tuple[For, ...] = (), plain: bool = True) -> None:
         if isinstance(node, For) and node.loop.kind in THREADED:
             self._kernel(node, at, loops, plain)
         elif isinstance(node, For) and has_kernel(node):
@@ -97,7 +97,7 @@ class LaunchSurvey:
             for k in node_kids(node):
                 self.visit(k, at, loops, plain and not isinstance(node, If))
 
-    def _kernel(self, node: For, at: Point, loops: tuple[For, ...], plain: bool) -> None:
+    def _kernel(self, node: For, at: TreePoint, loops: tuple[For, ...], plain: bool) -> None:
         stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead, self.wanted)
         tree = stager.run()
         stager.refuse_overflow(tree, self.strict)
@@ -109,7 +109,7 @@ class LaunchSurvey:
         in_turn = mesh is None and width == 2 and self.style.ahead and _tiles_inside(node)
         self.sites[id(node)] = KernelSite(node, at, loops, plain, stager, tree, in_turn, mesh)
 
-    def _steps(self, node: For, at: Point) -> tuple[Stencil, StencilTile] | None:
+    def _steps(self, node: For, at: TreePoint) -> tuple[Stencil, StencilTile] | None:
         """The loop as a stencil whose tiles go through many steps at once, if it is one."""
         asked = None if self.wanted is None else self.wanted.steps_of(node)
         if self.wanted is not None and asked is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
     from codegen.sunway.emit import SlavePart
-    from codegen.target.finish.names import Names
+    from codegen.target.finish.names import NameSpelling
 
 _CHOOSES = "has `lanes` for vectors and what stays in registers"
 _PROGRAM = ("_master.c", "_slave.c", "_args.h")
@@ -65,7 +65,9 @@ class Sunway(Target):
     def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
         return (e for part in _parts(outcomes) for e in part.entries)
 
-    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+    def extra(
+        self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
+    ) -> Extra:
         from codegen.sunway.files import master_support, slave_files
         from codegen.sunway.plan.machine import group_for
         from codegen.sunway.plan.threads import parse_grid

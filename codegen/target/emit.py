@@ -14,7 +14,7 @@ from codegen.source.language import C, Language
 from codegen.target.finish.braces import unwrapped
 from codegen.target.finish.cxx import in_language
 from codegen.target.finish.links import FIRST, Links, parts, spread, unmark
-from codegen.target.finish.names import Names
+from codegen.target.finish.names import NameSpelling
 from codegen.target.finish.outline import outlined
 from codegen.target.finish.rows import laid_out
 from codegen.target.guards.alias import SEPARATE
@@ -119,7 +119,7 @@ class Surroundings:
     indent: str = ""
     summary: str = ""
     alias: str = ""
-    names: Names = field(default_factory=Names)
+    names: NameSpelling = field(default_factory=NameSpelling)
     language: Language = C
     others: tuple[tuple[str, RegionText], ...] = ()
 

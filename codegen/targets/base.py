@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
     from codegen.source.region_slice import RegionSlice
-    from codegen.target.finish.names import Names
+    from codegen.target.finish.names import NameSpelling
 
 
 # What most targets have not, by the directives that ask for it.
@@ -132,7 +132,9 @@ class Target(ABC):
         """Names of functions that the regions' other files define."""
         return ()
 
-    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+    def extra(
+        self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
+    ) -> Extra:
         """What is written besides the regions."""
         return Extra()
 

@@ -17,7 +17,7 @@ from codegen.plan.model import CopyReads
 from codegen.recognize.access.dereferenceable import always
 from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.expr import Ref, is_code
-from codegen.scop.model import Access, AccessStep, Array, Buffer, Scop, Statement
+from codegen.scop.model import Access, AccessStep, Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
 from codegen.transform.copied_values import carried_over, is_read, lost_copies, to_copy, values_of, wrong_copies
 from codegen.transform.find import free_name, illegal
@@ -73,7 +73,7 @@ def with_copies(scop: Scop, d: CopyReads) -> Scop:
     arrays = {**scop.arrays, d.name: Array(d.name, d.name, elem, len(d.at), texts, place="buffer", unshared=True)}
     moved = tuple(_redirected(s, d, texts) if s.name in d.stmts else s for s in scop.statements)
     copy = _copy(scop, readers, d, texts)
-    buffers = (*scop.buffers, Buffer(d.name, what, sizes, texts, LIMIT))
+    buffers = (*scop.buffers, RegionBuffer(d.name, what, sizes, texts, LIMIT))
     return replace(scop, arrays=arrays, statements=(*moved, copy), buffers=buffers)
 
 

@@ -8,7 +8,7 @@ from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import LoopRef
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Loop, Node, Path, Place, at, loops, put, statements
+from codegen.scop.tree import Band, FoundLoop, Loop, Node, Path, at, loops, put, statements
 from codegen.source.layout.lexis import KEYWORDS
 
 
@@ -25,7 +25,7 @@ def free_name(scop: Scop, name: str, stmts: Collection[str]) -> bool:
     return name.isascii() and name.isidentifier() and not own and name not in used | KEYWORDS
 
 
-def find(tree: Node, ref: LoopRef, loc: Loc) -> tuple[Place, ...]:
+def find(tree: Node, ref: LoopRef, loc: Loc) -> tuple[FoundLoop, ...]:
     """All loops a reference means; at least one."""
     places = tuple(
         p for p in loops(tree) if p.loop.name == ref.name and (not ref.stmt or ref.stmt in statements(p.band))

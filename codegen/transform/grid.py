@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 
 from codegen.plan.model import Grid
-from codegen.scop.tree import CONCURRENT, GRID, SEQUENTIAL, Place, loops
+from codegen.scop.tree import CONCURRENT, GRID, SEQUENTIAL, FoundLoop, loops
 from codegen.transform.find import find, illegal
 from codegen.transform.mark import above, across, set_loop
 from codegen.transform.program import Program, carried
@@ -19,7 +19,7 @@ def apply(p: Program, d: Grid) -> Program:
     """Mark loops that are right inside each other; refused when one of them carries a dependence."""
     if len(d.loops) > AXES or prod(n for _, n in d.loops) > THREADS:
         raise illegal(f"a grid has up to {AXES} loops, and a block up to {THREADS} threads", d.loc, "leave loops out")
-    marked: list[Place] = []
+    marked: list[FoundLoop] = []
     for ref, threads in d.loops:
         now = [_free(p, place, d) for place in find(p.tree, ref, d.loc)]
         if marked and not all(any(_inside(q, place) for q in marked) for place in now):
@@ -30,7 +30,7 @@ def apply(p: Program, d: Grid) -> Program:
     return p
 
 
-def _free(p: Program, place: Place, d: Grid) -> Place:
+def _free(p: Program, place: FoundLoop, d: Grid) -> FoundLoop:
     """The loop, if its iterations can run on threads."""
     name = place.loop.name
     if place.loop.kind != SEQUENTIAL or place.band.product is not None:
@@ -49,7 +49,7 @@ def _free(p: Program, place: Place, d: Grid) -> Place:
     return place
 
 
-def _inside(outer: Place, inner: Place) -> bool:
+def _inside(outer: FoundLoop, inner: FoundLoop) -> bool:
     """Is there nothing between the two loops?"""
     if outer.path == inner.path:
         return outer.member + 1 == inner.member

@@ -27,9 +27,9 @@ from codegen.scop.tree import (
     UNROLL,
     VECTOR,
     Band,
+    FoundLoop,
     Loop,
     Node,
-    Place,
     enclosing,
     has_band,
     loops,
@@ -82,7 +82,7 @@ def _shared(p: Program, d: Parallel, inner: LoopRef) -> Program:
     return p
 
 
-def next_inside(place: Place) -> Loop | None:
+def next_inside(place: FoundLoop) -> Loop | None:
     """The loop that is all there is inside another one."""
     if place.member + 1 < len(place.band.loops):
         return place.band.loops[place.member + 1]
@@ -137,7 +137,7 @@ def interleave(p: Program, d: Interleave) -> Program:
     return p.with_tree(tree)
 
 
-def _alike(p: Program, place: Place) -> Iterator[tuple[str, int]]:
+def _alike(p: Program, place: FoundLoop) -> Iterator[tuple[str, int]]:
     """The reads that find one value in all iterations of a loop while the others stand still."""
     for name in statements(place.band):
         domain = p.scop.statement(name).domain
@@ -191,7 +191,7 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Interleave, kind: str) -> Pro
     return p.with_tree(tree)
 
 
-def _threads_outside(tree: Node, place: Place, kind: str, d: Parallel | Vector | Jam | Interleave) -> None:
+def _threads_outside(tree: Node, place: FoundLoop, kind: str, d: Parallel | Vector | Jam | Interleave) -> None:
     """OpenMP has no threads inside of vectors."""
     for q in loops(tree):
         outer, inner = (q, place) if above(q, place) else (place, q)
@@ -206,7 +206,7 @@ def _threads_outside(tree: Node, place: Place, kind: str, d: Parallel | Vector |
             )
 
 
-def _shared_fold(p: Program, place: Place, folded: set[str]) -> tuple[str, str] | None:
+def _shared_fold(p: Program, place: FoundLoop, folded: set[str]) -> tuple[str, str] | None:
     """A concurrent loop around (or inside) this one that has no part in folding a variable that is not its own.
 
     The clause writes the variable back in every iteration of the loop around it, even where nothing was added.
@@ -226,13 +226,13 @@ def _shared_fold(p: Program, place: Place, folded: set[str]) -> tuple[str, str] 
     return None
 
 
-def across(pairs: isl.UnionMap, place: Place) -> isl.UnionMap:
+def across(pairs: isl.UnionMap, place: FoundLoop) -> isl.UnionMap:
     """One pair of iterations that the loop really separates."""
     apart = pairs.subtract(same_value(pairs, place.loop.exprs))
     return sample_pair(apart)
 
 
-def set_loop(tree: Node, place: Place, lp: object) -> Node:
+def set_loop(tree: Node, place: FoundLoop, lp: object) -> Node:
     """The tree with another loop at that place."""
     now = next(q for q in loops(tree) if (q.path, q.member) == (place.path, place.member))
     members = list(now.band.loops)
@@ -240,7 +240,7 @@ def set_loop(tree: Node, place: Place, lp: object) -> Node:
     return put(tree, place.path, replace(now.band, loops=tuple(members)))
 
 
-def fixed(p: Program, place: Place) -> dict[str, frozenset[int]]:
+def fixed(p: Program, place: FoundLoop) -> dict[str, frozenset[int]]:
     """Iterators whose value loops around this one have already chosen."""
     out: dict[str, frozenset[int]] = {}
     around = [q for q in loops(p.tree) if q.loop.tile == 0 and above(q, place)]
@@ -252,7 +252,7 @@ def fixed(p: Program, place: Place) -> dict[str, frozenset[int]]:
     return out
 
 
-def above(q: Place, place: Place) -> bool:
+def above(q: FoundLoop, place: FoundLoop) -> bool:
     """Does the one loop lie around the other?"""
     if q.path == place.path:
         return q.member < place.member

@@ -15,7 +15,7 @@ from codegen.scop.dependences import Dependence
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Statement
 from codegen.scop.product import Contraction, MatrixVector
-from codegen.scop.tree import Loop, Place
+from codegen.scop.tree import FoundLoop, Loop
 from codegen.transform.find import illegal
 from codegen.transform.program import Program, pending
 
@@ -74,7 +74,7 @@ def reduced_array(p: Program, s: Statement, found: Contraction, d: Multiply) -> 
     return op, s.accesses[s.target].array
 
 
-def kept(p: Program, place: Place, free: str) -> Dependence | None:
+def kept(p: Program, place: FoundLoop, free: str) -> Dependence | None:
     """What keeps a reduction in the source's order. The steps of one statement, which reads no elements of the array
     `free` but those it writes, may be taken in any."""
     ties = (d for d in p.deps.all if d.array != free)

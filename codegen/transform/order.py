@@ -7,7 +7,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import Distribute, Order, Reverse, Skew, Unskew
-from codegen.scop.tree import Band, Loop, Node, Place, Seq, kids, loops, put, seq, statements, with_kids
+from codegen.scop.tree import Band, FoundLoop, Loop, Node, Seq, kids, loops, put, seq, statements, with_kids
 from codegen.transform.find import chains, find, illegal, rebuild
 from codegen.transform.program import Program
 
@@ -26,7 +26,7 @@ def order(p: Program, d: Order) -> Program:
     return p.with_tree(tree)
 
 
-def _change(tree: Node, place: Place, loop: Loop) -> Node:
+def _change(tree: Node, place: FoundLoop, loop: Loop) -> Node:
     members = list(place.band.loops)
     members[place.member] = loop
     return put(tree, place.path, replace(place.band, loops=tuple(members)))
@@ -41,7 +41,7 @@ def reverse(p: Program, d: Reverse) -> Program:
     return p.with_tree(tree)
 
 
-def _again(tree: Node, place: Place) -> Place:
+def _again(tree: Node, place: FoundLoop) -> FoundLoop:
     """The same position in a tree whose shape has not changed."""
     return next(q for q in loops(tree) if (q.path, q.member) == (place.path, place.member))
 
@@ -60,7 +60,7 @@ def skew(p: Program, d: Skew) -> Program:
     return p.with_tree(tree)
 
 
-def _encloses(outer: Place, inner: Place) -> bool:
+def _encloses(outer: FoundLoop, inner: FoundLoop) -> bool:
     if outer.path == inner.path:
         return outer.member < inner.member
     return inner.path[: len(outer.path)] == outer.path
@@ -94,7 +94,7 @@ def distribute(p: Program, d: Distribute) -> Program:
     return p.with_tree(tree)
 
 
-def distribute_at(tree: Node, place: Place, d: Distribute) -> Node:
+def distribute_at(tree: Node, place: FoundLoop, d: Distribute) -> Node:
     band = place.band
     if place.member != len(band.loops) - 1 or not isinstance(band.child, Seq):
         raise illegal(f"loop {d.loop} has no sequence of parts directly below it", d.loc)

@@ -10,7 +10,7 @@ from codegen.plan.model import Pipeline
 from codegen.scop.dependences import Dependence, param_space
 from codegen.scop.distance import seen
 from codegen.scop.isl_helpers import sample_pair, union_of
-from codegen.scop.tree import ON_THREADS, PIPELINED, STAGE, Band, Loop, Node, Place, loops, put
+from codegen.scop.tree import ON_THREADS, PIPELINED, STAGE, Band, FoundLoop, Loop, Node, loops, put
 from codegen.transform.find import find, illegal
 from codegen.transform.mark import above, fixed, set_loop
 from codegen.transform.program import Program, pending
@@ -38,7 +38,7 @@ def apply(p: Program, d: Pipeline) -> Program:
     return p.with_tree(tree)
 
 
-def _check(p: Program, d: Pipeline, place: Place, inner: Loop) -> None:
+def _check(p: Program, d: Pipeline, place: FoundLoop, inner: Loop) -> None:
     for dep in (*p.deps.all, *(Dependence("output", a, r) for a, r in sorted(p.deps.folds.items()))):
         early = _too_early(p, pending(p, dep, place), place.loop, inner)
         if not early.is_empty():
@@ -61,7 +61,7 @@ def _too_early(p: Program, pairs: isl.UnionMap, outer: Loop, inner: Loop) -> isl
     return union_of(bad, param_space(p.scop))
 
 
-def _inner(place: Place) -> Loop | None:
+def _inner(place: FoundLoop) -> Loop | None:
     """The loop directly inside."""
     if place.member + 1 < len(place.band.loops):
         return place.band.loops[place.member + 1]
@@ -69,7 +69,7 @@ def _inner(place: Place) -> Loop | None:
     return child.loops[0] if isinstance(child, Band) else None
 
 
-def _mark_inner(tree: Node, place: Place, lp: Loop) -> Node:
+def _mark_inner(tree: Node, place: FoundLoop, lp: Loop) -> Node:
     now = next(q for q in loops(tree) if (q.path, q.member) == (place.path, place.member))
     if place.member + 1 < len(now.band.loops):
         return set_loop(tree, replace(now, member=place.member + 1), lp)

@@ -15,7 +15,7 @@ from codegen.scop.distance import is_zero, same_value
 from codegen.scop.isl_helpers import maps_of, sample_pair
 from codegen.scop.model import Scop
 from codegen.scop.times import Time, in_order, surely_in_order
-from codegen.scop.tree import Band, Node, Place, Slot, kids, order, statements
+from codegen.scop.tree import Band, FoundLoop, Node, Slot, kids, order, statements
 from codegen.verify.sentences import describe_pair
 
 
@@ -104,12 +104,12 @@ def _width(times: isl.UnionMap) -> int:
     return max(found)
 
 
-def pending(p: Program, d: Dependence, place: Place) -> isl.UnionMap:
+def pending(p: Program, d: Dependence, place: FoundLoop) -> isl.UnionMap:
     """The pairs of a dependence that reach this loop in the same iteration of all loops around it."""
     return _reaching(p, d.relation, place)
 
 
-def _reaching(p: Program, relation: isl.UnionMap, place: Place) -> isl.UnionMap:
+def _reaching(p: Program, relation: isl.UnionMap, place: FoundLoop) -> isl.UnionMap:
     inside = isl.UnionSet.empty(param_space(p.scop))
     for n in statements(place.band):
         inside = inside.union(isl.UnionSet.from_set(isl.Set.universe(p.scop.statement(n).domain.get_space())))
@@ -139,7 +139,7 @@ class Carried:
     reductions: tuple[tuple[str, str], ...]
 
 
-def carried(p: Program, place: Place, elements: bool = False) -> Carried:
+def carried(p: Program, place: FoundLoop, elements: bool = False) -> Carried:
     """Which dependences have distance along the loop. Those of scalar reductions are listed apart, and those of
     reductions in elements of arrays if `elements`."""
     if not is_zero(_reaching(p, p.must, place), place.loop.exprs):
@@ -159,7 +159,7 @@ def carried(p: Program, place: Place, elements: bool = False) -> Carried:
     return Carried(None, None, tuple(sorted((op, a) for a, op in folded.items())))
 
 
-def shared_by_lanes(p: Program, place: Place) -> str:
+def shared_by_lanes(p: Program, place: FoundLoop) -> str:
     """A variable that each thread has once, of which iterations of this loop use the same elements; empty if none."""
     for name in sorted(n for n, a in p.scop.arrays.items() if a.roomy):
         writes, reads = (one_object(p.scop, name, w) for w in (True, False))

@@ -13,7 +13,7 @@ from math import ceil, gcd, prod
 
 from codegen.isa.model import Isa, bits_of
 from codegen.lower.nest.kernel import check
-from codegen.lower.nest.schedule import INDEPENDENT, CannotEmit, RegisterDemand, Schedule, schedule, shape
+from codegen.lower.nest.schedule import INDEPENDENT, CannotEmit, NestSchedule, RegisterDemand, schedule, shape
 from codegen.machine.model import Cache, Machine
 from codegen.record import record
 from codegen.tune.contraction import TENSORS, Contraction, extents, strides
@@ -55,18 +55,18 @@ class Model:
         return tree.problem.flops / (cycles(plan, self.machine, self.isa) / hertz) / 1e9
 
 
-def cycles(plan: Schedule, machine: Machine, isa: Isa) -> float:
+def cycles(plan: NestSchedule, machine: Machine, isa: Isa) -> float:
     """Of the whole contraction."""
     busy, streamed, scattered = parts(plan, machine, isa)
     return max(busy, streamed) + scattered
 
 
-def parts(plan: Schedule, machine: Machine, isa: Isa) -> tuple[float, float, float]:
+def parts(plan: NestSchedule, machine: Machine, isa: Isa) -> tuple[float, float, float]:
     """Cycles of the code itself, of cache lines in long rows, and of those in short ones."""
     return _Count(plan, machine, isa).total(), *_lines(plan, machine)
 
 
-def filled(plan: Schedule, depth: int, cache: Cache) -> float:
+def filled(plan: NestSchedule, depth: int, cache: Cache) -> float:
     """The share of a cache that the levels from a depth on take."""
     return sum(_touched(plan, depth, t, cache).room for t in TENSORS) * cache.line / cache.bytes
 
@@ -74,7 +74,7 @@ def filled(plan: Schedule, depth: int, cache: Cache) -> float:
 class _Count:
     """Cycles without the memory behind the first cache, going down the levels as the code does."""
 
-    def __init__(self, plan: Schedule, machine: Machine, isa: Isa) -> None:
+    def __init__(self, plan: NestSchedule, machine: Machine, isa: Isa) -> None:
         self.plan, self.machine, self.isa = plan, machine, isa
         self.known: dict[tuple[int, tuple[int, ...]], float] = {}
         self.names = plan.problem.names
@@ -151,7 +151,7 @@ def _put(left: tuple[int, ...], which: int, n: int) -> tuple[int, ...]:
     return (*left[:which], n, *left[which + 1 :])
 
 
-def _lines(plan: Schedule, machine: Machine) -> tuple[float, float]:
+def _lines(plan: NestSchedule, machine: Machine) -> tuple[float, float]:
     """Cycles for lines that the caches do not have: of long rows, and of short ones."""
     streamed = scattered = 0.0
     for cache in machine.caches:
@@ -162,7 +162,7 @@ def _lines(plan: Schedule, machine: Machine) -> tuple[float, float]:
     return streamed, scattered
 
 
-def _fetched(plan: Schedule, cache: Cache) -> list[tuple[float, bool]]:
+def _fetched(plan: NestSchedule, cache: Cache) -> list[tuple[float, bool]]:
     """Lines of A, B and C that come into a cache, all in all, and whether in long rows. None where it holds everything,
     since the contraction is taken to be done again and again."""
     room = FILLED * cache.bytes / cache.line  # the other cores are taken to be idle
@@ -178,7 +178,7 @@ def _fetched(plan: Schedule, cache: Cache) -> list[tuple[float, bool]]:
     return [(turns * x.lines, x.row >= LONG) for x in found]
 
 
-def _sizes(plan: Schedule, depth: int) -> dict[str, int]:
+def _sizes(plan: NestSchedule, depth: int) -> dict[str, int]:
     """How many values of each variable the levels from `depth` on run through, at most."""
     sizes = dict(plan.problem.sizes)
     for level in plan.levels[:depth]:
@@ -195,7 +195,7 @@ class Touched:
     row: float
 
 
-def _touched(plan: Schedule, depth: int, tensor: str, cache: Cache) -> Touched:
+def _touched(plan: NestSchedule, depth: int, tensor: str, cache: Cache) -> Touched:
     """What the levels from a depth on touch of an array."""
     size = bits_of(plan.problem.elem) // 8
     sizes = _sizes(plan, depth)

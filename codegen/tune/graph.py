@@ -14,7 +14,7 @@ from codegen.tune.tree import Loop, Tree, shared, show_nest, steps
 
 
 @record
-class Node:
+class GraphNode:
     """`kind` is loop, data or computation."""
 
     name: str
@@ -23,7 +23,7 @@ class Node:
 
 
 @record
-class Edge:
+class GraphEdge:
     """`kind` is nesting, flow or stride; `stride` is in elements, for one more iteration of the loop."""
 
     source: str
@@ -34,8 +34,8 @@ class Edge:
 
 @record
 class Graph:
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
 
 
 def graph(tree: Tree) -> Graph:
@@ -45,9 +45,9 @@ def graph(tree: Tree) -> Graph:
     write = (*names[: shared(tree)], *names[len(tree.compute) :])
     loop_of = {**dict(zip(compute, tree.compute, strict=True)), **dict(zip(write, tree.write, strict=True))}
     nodes = (
-        *(Node(n, "loop", show_nest((loop_of[n],))) for n in names),
-        *(Node(n, "data", n) for n in ("A", "B", "T0", "T1", "C")),
-        *(Node(n, "computation", n) for n in ("mul", "add", "write")),
+        *(GraphNode(n, "loop", show_nest((loop_of[n],))) for n in names),
+        *(GraphNode(n, "data", n) for n in ("A", "B", "T0", "T1", "C")),
+        *(GraphNode(n, "computation", n) for n in ("mul", "add", "write")),
     )
     edges = (
         *_nesting((*compute, "mul")),
@@ -61,23 +61,23 @@ def graph(tree: Tree) -> Graph:
     return Graph(nodes, edges)
 
 
-def _nesting(path: tuple[str, ...]) -> tuple[Edge, ...]:
-    return tuple(Edge(a, b, "nesting") for a, b in itertools.pairwise(path))
+def _nesting(path: tuple[str, ...]) -> tuple[GraphEdge, ...]:
+    return tuple(GraphEdge(a, b, "nesting") for a, b in itertools.pairwise(path))
 
 
-def _flow() -> Iterator[Edge]:
+def _flow() -> Iterator[GraphEdge]:
     for chain in (("A", "mul", "T0", "add", "T1", "write", "C"), ("B", "mul")):
-        yield from (Edge(a, b, "flow") for a, b in itertools.pairwise(chain))
+        yield from (GraphEdge(a, b, "flow") for a, b in itertools.pairwise(chain))
 
 
 def _strided(
     tree: Tree, names: tuple[str, ...], nest: tuple[Loop, ...], tensors: tuple[str, ...]
-) -> Iterator[Edge]:
+) -> Iterator[GraphEdge]:
     for name, loop, step in zip(names, nest, steps(nest), strict=True):
         for tensor in tensors:
             stride = stride_of(tree, tensor, loop.var) * step
             if stride:
-                yield Edge(name, tensor, "stride", stride)
+                yield GraphEdge(name, tensor, "stride", stride)
 
 
 def stride_of(tree: Tree, tensor: str, var: str) -> int:

@@ -24,7 +24,7 @@ CANDIDATE, CONFIRMED = "candidate", "confirmed"
 
 
 @record
-class Setting:
+class MeasurementSetting:
     """Under which conditions something is measured; figures of equal settings can be compared."""
 
     file: str
@@ -49,7 +49,7 @@ class Setting:
 
 
 @record
-class Entry:
+class PlanRecord:
     """What is known of a plan: its time, or why there is none. `method` is who asked; `base` is the default's time."""
 
     plan: str
@@ -63,16 +63,16 @@ class Entry:
 
 
 @record
-class Known:
+class KnownPlans:
     """All entries of a setting that a file of records holds."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PlanRecord, ...] = ()
 
-    def timings(self) -> dict[str, Entry]:
+    def timings(self) -> dict[str, PlanRecord]:
         """The newest entry of every candidate, by its plan."""
         return {e.plan: e for e in self.entries if e.role == CANDIDATE}
 
-    def confirmed(self) -> Entry | None:
+    def confirmed(self) -> PlanRecord | None:
         """The newest plan that a search ended with."""
         return next((e for e in reversed(self.entries) if e.role == CONFIRMED), None)
 
@@ -83,16 +83,16 @@ class Records:
 
     path: str = ""
 
-    def add(self, setting: Setting, entry: Entry) -> None:
+    def add(self, setting: MeasurementSetting, entry: PlanRecord) -> None:
         """Append one line, in one write and under a lock, so that writers never mix."""
         if self.path:
             append(self.path, line_of(setting, entry))
 
-    def known(self, setting: Setting) -> Known:
+    def known(self, setting: MeasurementSetting) -> KnownPlans:
         """What is known for a setting. Lines that cannot be read, such as one cut short, are passed over."""
         if not self.path:
-            return Known()
-        return Known(tuple(_entry(r) for r in read(self.path) if r.get("key") == setting.key))
+            return KnownPlans()
+        return KnownPlans(tuple(_entry(r) for r in read(self.path) if r.get("key") == setting.key))
 
 
 def append(path: str, text: str) -> None:
@@ -111,7 +111,7 @@ def append(path: str, text: str) -> None:
         raise InputError("cannot-write", f"cannot write {path}: {error.strerror}", Loc(path)) from None
 
 
-def line_of(setting: Setting, entry: Entry) -> str:
+def line_of(setting: MeasurementSetting, entry: PlanRecord) -> str:
     figures = {}
     if entry.timing is not None:
         t = entry.timing
@@ -144,11 +144,11 @@ def read(path: str) -> Iterator[dict[str, object]]:
         raise InputError("cannot-read", f"cannot read {path}: {error.strerror}", Loc(path)) from None
 
 
-def _entry(row: Mapping[str, object]) -> Entry:
+def _entry(row: Mapping[str, object]) -> PlanRecord:
     def number(name: str) -> float:
         value = row.get(name, 0.0)
         return float(value) if isinstance(value, (int, float)) else 0.0
 
     timing = Timing(number("best"), number("median"), number("spread"), int(number("runs"))) if row.get("ok") else None
-    return Entry(str(row.get("plan", "")), str(row.get("role", "")), timing, str(row.get("why", "")),
+    return PlanRecord(str(row.get("plan", "")), str(row.get("role", "")), timing, str(row.get("why", "")),
                  str(row.get("method", "")), number("at"), number("default"), number("original"))  # fmt: skip

@@ -12,11 +12,11 @@ import islpy as isl
 from codegen.record import record
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
 from codegen.scop.expr import Ref
-from codegen.scop.model import Buffer, Scop, Statement
+from codegen.scop.model import RegionBuffer, Scop, Statement
 from codegen.scop.tree import Node
 
 
-def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buffer: Buffer) -> str:
+def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buffer: RegionBuffer) -> str:
     """What would differ; empty when nothing does."""
     extra = after.statements[len(before.statements) :]
     if len(extra) > 1 or bool(extra) == before.arrays[buffer.variable].inside:
@@ -50,7 +50,7 @@ def _of(scop: Scop, name: str, write: bool) -> isl.UnionMap:
     return union_maps(accesses_of(scop, name, write), param_space(scop)).intersect_params(scop.context)
 
 
-def _alike(s: Statement, t: Statement, buffer: Buffer) -> bool:
+def _alike(s: Statement, t: Statement, buffer: RegionBuffer) -> bool:
     """The same statement, with the memory in place of the variable."""
     same = (s.name, s.iterators, s.op, s.target, s.rhs) == (t.name, t.iterators, t.op, t.target, t.rhs)
     if not same or not s.domain.is_equal(t.domain) or len(s.accesses) != len(t.accesses):
@@ -68,7 +68,7 @@ def _alike(s: Statement, t: Statement, buffer: Buffer) -> bool:
     return True
 
 
-def _fits(after: Scop, buffer: Buffer) -> bool:
+def _fits(after: Scop, buffer: RegionBuffer) -> bool:
     """Does every access lie in the memory wherever all its extents are positive?"""
     for s, a in after.accesses():
         if a.array != buffer.array:
@@ -87,7 +87,7 @@ def _fits(after: Scop, buffer: Buffer) -> bool:
     return True
 
 
-def _strides(buffer: Buffer) -> tuple[str, ...]:
+def _strides(buffer: RegionBuffer) -> tuple[str, ...]:
     return tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(buffer.texts)))
 
 
@@ -109,7 +109,7 @@ class _LastWrites:
     copied: isl.UnionMap
 
 
-def _wrong_end(before: Scop, after: Scop, copy: Statement, last: _LastWrites, buffer: Buffer) -> str:
+def _wrong_end(before: Scop, after: Scop, copy: Statement, last: _LastWrites, buffer: RegionBuffer) -> str:
     """The copy: `variable = memory`, once for every element that the region writes, fed by that element's last writer,
     after everything else that touches the variable (which is nothing)."""
     message, writes = f"`{buffer.variable}` would not get its last value back", last.writes

@@ -19,7 +19,7 @@ from codegen.frontend.context.member_parameters import involves
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Computed, Scop
 from codegen.target.guards.computed_parameters import ComputedText
-from codegen.verify.readback import Point
+from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Node, Unread, read_expression
 
 PARAM = isl.dim_type.param
@@ -52,7 +52,7 @@ class Parameters:
         self.scop = scop
         self.params = {e: p.name for p in scop.params for e in _read(p.text)}
         space = scop.guard.valid.get_space()
-        self.point = Point(isl.Set.universe(space.set_from_params()), (), (), (), ())
+        self.point = TreePoint(isl.Set.universe(space.set_from_params()), (), (), (), ())
         self.ranges = _ranges(scop, isl.Set.universe(space))
 
     def equal(self, e: Node, value: isl.PwAff) -> bool:

@@ -37,7 +37,7 @@ When = tuple[int | str, ...]  # block positions (ints) and loop variables, outer
 
 
 @record
-class Point:
+class TreePoint:
     """A place in the C tree: the loop variables' values there, and how to evaluate expressions."""
 
     domain: isl.Set
@@ -114,7 +114,7 @@ class StatementRun:
     """One statement in the C tree with everything around it."""
 
     instance: Instance
-    point: Point
+    point: TreePoint
 
     def executes(self, scop: Scop) -> isl.Map:
         """Loop variables to the statement instance that runs."""
@@ -154,15 +154,15 @@ class StatementRun:
 def runs(scop: Scop, tree: CNode) -> tuple[StatementRun, ...]:
     """All statements of the tree, in textual order."""
     start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
-    return tuple(_runs(tree, Point(start, (), (), (), ())))
+    return tuple(_runs(tree, TreePoint(start, (), (), (), ())))
 
 
-def runs_below(node: CNode, at: Point) -> tuple[StatementRun, ...]:
+def runs_below(node: CNode, at: TreePoint) -> tuple[StatementRun, ...]:
     """All statements of a part of a tree, whose place is `at`."""
     return tuple(_runs(node, at))
 
 
-def _runs(node: CNode, at: Point) -> Iterator[StatementRun]:
+def _runs(node: CNode, at: TreePoint) -> Iterator[StatementRun]:
     if isinstance(node, Instance):
         yield StatementRun(node, at)
     elif isinstance(node, Block):
@@ -188,10 +188,10 @@ def _runs(node: CNode, at: Point) -> Iterator[StatementRun]:
         yield from _runs(node.body, enter(node, at))
 
 
-def enter(node: For, at: Point) -> Point:
+def enter(node: For, at: TreePoint) -> TreePoint:
     """Inside a loop: the set of values its variable takes."""
     pos = len(at.vars)
-    wider = Point(
+    wider = TreePoint(
         at.domain.insert_dims(isl.dim_type.set, pos, 1),
         (*at.vars, node.var),
         (*at.when, node.var),
@@ -219,7 +219,7 @@ def _parts(e: CExpr, fun: str) -> list[CExpr]:
     return [e]
 
 
-def _on_grid(var: isl.PwAff, lowers: list[isl.PwAff], node: For, at: Point, inside: isl.Set) -> isl.Set:
+def _on_grid(var: isl.PwAff, lowers: list[isl.PwAff], node: For, at: TreePoint, inside: isl.Set) -> isl.Set:
     """Where the variable is a multiple of the step away from its first value."""
     step, zero = isl.Val(node.step), at._zero()
     start = lowers[0]

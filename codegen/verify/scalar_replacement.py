@@ -16,7 +16,7 @@ from codegen.recognize.access.dereferenceable import certain
 from codegen.scop.model import Scop
 from codegen.scop.tree import SEQUENTIAL
 from codegen.verify.evidence import Evidence, Finding
-from codegen.verify.readback import Point, StatementRun
+from codegen.verify.readback import StatementRun, TreePoint
 
 
 def stale_value(e: Evidence) -> Sequence[Finding]:
@@ -89,7 +89,7 @@ def _touching(scop: Scop, body: Sequence[StatementRun], array: str, write: bool)
 
 def _element(scop: Scop, body: Sequence[StatementRun], k: int, number: int) -> isl.Map:
     """Loop variables to the element of an access, by the printed subscripts."""
-    at: Point = body[k].point
+    at: TreePoint = body[k].point
     instance: Instance = body[k].instance
     space = at.domain.get_space()
     printed = instance.accesses[number]
@@ -109,7 +109,7 @@ def _shifted(element: isl.Map, age: int) -> isl.Map:
     return isl.Map.from_multi_aff(earlier).apply_range(element)
 
 
-def _same_run(at: Point, a: isl.Map, b: isl.Map) -> isl.Map:
+def _same_run(at: TreePoint, a: isl.Map, b: isl.Map) -> isl.Map:
     """Pairs of iterations in one run of the loop that meet in an element, the first by `a` and the second by `b`."""
     pairs = a.intersect_domain(at.domain).apply_range(b.intersect_domain(at.domain).reverse())
     for k in range(len(at.vars) - 1):

@@ -24,7 +24,7 @@ _TURN = re.compile(r"\(void \*\)\(tw_own_(\w+)(?: \+ tw_thread\(\) \* tw_bytes_(
 _LINE = 64  # bytes up to which a part may begin later than the one before it ends
 
 
-class Part(NamedTuple):
+class WorkspacePart(NamedTuple):
     """A part as it should be: the pointer to it, the type behind that, its length in such elements, and in bytes."""
 
     name: str
@@ -52,7 +52,7 @@ def wrong_room(scop: Scop, tree: CNode, text: str) -> str:
     return ""
 
 
-def _buffers(scop: Scop) -> Iterator[Part]:
+def _buffers(scop: Scop) -> Iterator[WorkspacePart]:
     """All values of variables: extents have to be those of the model."""
     params = Parameters(scop)
     for b in scop.buffers:
@@ -61,15 +61,15 @@ def _buffers(scop: Scop) -> Iterator[Part]:
                 raise Unread(f"`{b.array}` has {text} elements along a dimension in place of others")
         elem = scop.arrays[b.array].elem.spelling
         length = _product(b.texts)
-        yield Part(b.array, elem, length, length * var(f"sizeof {elem}"))
+        yield WorkspacePart(b.array, elem, length, length * var(f"sizeof {elem}"))
 
 
-def _own(scop: Scop, tree: CNode) -> Iterator[Part]:
+def _own(scop: Scop, tree: CNode) -> Iterator[WorkspacePart]:
     """One variable for each thread, in lines of its own."""
     for h in _slots(scop, tree):
         each = f"(({_cells(scop, h)}) * (long)sizeof({scop.arrays[h.array].elem.spelling}) + 127) / 64 * 64"
         length = _length(f"tw_most_threads() * ({each})")
-        yield Part(f"tw_own_{h.array}", "char", length, length)
+        yield WorkspacePart(f"tw_own_{h.array}", "char", length, length)
 
 
 def _slots(scop: Scop, tree: CNode) -> list[Held]:
@@ -87,7 +87,7 @@ def _cells(scop: Scop, h: Held) -> str:
     return " * ".join(f"({s})" for s in _sizes(scop, h))
 
 
-def _check_parts(parts: Sequence[Part], lines: Sequence[str]) -> None:
+def _check_parts(parts: Sequence[WorkspacePart], lines: Sequence[str]) -> None:
     """Each begins behind the one before it."""
     left = [line.strip() for line in lines]
     each: dict[str, Poly] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.bench.model import Ceilings, Measured, Race
+from codegen.bench.model import Ceilings, MeasuredRegion, Race
 from codegen.bench.roofline import sentence
 from codegen.bench.show import chart, data, text
 from codegen.cli.main import main
@@ -17,7 +17,7 @@ from codegen.tune.timing import timing
 
 TOP = Ceilings(one=10e9, all=15e9, operations=30e9, cache=1_000_000)
 RACE = Race(1, timing([0.2, 0.3]), timing([0.1, 0.12]))
-SUM = Measured(1, 3, "region 1 (sum, line 3)", {"n": 100}, (RACE,), bytes=900_000_000, by_statement={"S1": 10**6})
+SUM = MeasuredRegion(1, 3, "region 1 (sum, line 3)", {"n": 100}, (RACE,), bytes=900_000_000, by_statement={"S1": 10**6})
 
 SOURCE = """#include <math.h>
 void scale(int n, double a[n], const double b[n])
@@ -78,7 +78,7 @@ def test_far_from_both() -> None:
 
 
 def test_for_people() -> None:
-    refused = Measured(2, 9, "region 2", note="`f` may do more")
+    refused = MeasuredRegion(2, 9, "region 2", note="`f` may do more")
     lines = text([SUM, refused], "gcc 12", TOP).splitlines()
     assert lines[2] == "region 1 (sum, line 3) at n = 100"
     assert lines[4].split() == ["1", "200", "ms", "100", "ms", "2x"]

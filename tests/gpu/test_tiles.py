@@ -11,8 +11,8 @@ import pytest
 from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.gpu.tiles import find, model, prove
-from codegen.gpu.tiles.model import DEEP, UNITS, WIDE, Operand, Staging, Tile
-from codegen.gpu.tiles.order import BARRIER, COMMIT, COPY, LOAD, STEP, WAIT, Event, Order, pipelined
+from codegen.gpu.tiles.model import DEEP, UNITS, WIDE, DepthStaging, StagedOperand, ThreadTile
+from codegen.gpu.tiles.order import BARRIER, COMMIT, COPY, LOAD, STEP, WAIT, TileEvent, TileProgram, pipelined
 from codegen.gpu.tiles.synchronization import wrong_order
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -165,7 +165,7 @@ def test_orders_are_proven(stages: int, steps: int) -> None:
     assert wrong_order(pipelined(stages, steps), stages - 1) != ""  # with one room less
 
 
-def changed(order: Order, kind: str, **changes: Any) -> Order:
+def changed(order: TileProgram, kind: str, **changes: Any) -> TileProgram:
     return replace(order, loop=tuple(replace(e, **changes) if e.kind == kind else e for e in order.loop))
 
 
@@ -182,8 +182,8 @@ WRONG = {
     "nothing ahead of the loop": replace(ORDER, before=()),
     "steps the wrong way": replace(ORDER, loop=(*ORDER.loop[:4], *ORDER.loop[6:], *ORDER.loop[4:6])),
     "registers of another step": replace(ORDER, loop=(*ORDER.loop[:5], ORDER.loop[6], ORDER.loop[5], ORDER.loop[7])),
-    "a step without registers": replace(ORDER, loop=tuple(e for e in ORDER.loop if e != Event(LOAD, 0, 1))),
-    "a step left out": replace(ORDER, loop=tuple(e for e in ORDER.loop if e != Event(STEP, 0, 1))),
+    "a step without registers": replace(ORDER, loop=tuple(e for e in ORDER.loop if e != TileEvent(LOAD, 0, 1))),
+    "a step left out": replace(ORDER, loop=tuple(e for e in ORDER.loop if e != TileEvent(STEP, 0, 1))),
 }
 
 
@@ -192,18 +192,18 @@ def test_a_wrong_order_is_found(what: str) -> None:
     assert wrong_order(WRONG[what], 3) != ""
 
 
-LEFT = Operand(1, "A", "float", 4, 0, "l", "1", "depth", DEEP, 4)
-RIGHT = Operand(2, "B", "float", 4, 1, "1", "m", "own", WIDE, 4)
-TILE, STAGING = Tile((8, 8), (4, 4)), Staging(16, 3)
-UNITS_TILE = Tile((16, 8), (2, 8), UNITS["m16n8k4"])
+LEFT = StagedOperand(1, "A", "float", 4, 0, "l", "1", "depth", DEEP, 4)
+RIGHT = StagedOperand(2, "B", "float", 4, 1, "1", "m", "own", WIDE, 4)
+TILE, STAGING = ThreadTile((8, 8), (4, 4)), DepthStaging(16, 3)
+UNITS_TILE = ThreadTile((16, 8), (2, 8), UNITS["m16n8k4"])
 
 
-def wrong(tile: Tile = TILE, operands: tuple[Operand, ...] = (LEFT, RIGHT)) -> str:
+def wrong(tile: ThreadTile = TILE, operands: tuple[StagedOperand, ...] = (LEFT, RIGHT)) -> str:
     return prove.wrong_tile(tile, STAGING, operands, 4, pipelined(3, 4))
 
 
-@pytest.mark.parametrize("tile", [TILE, Tile((4, 8), (8, 4)), Tile((8, 16), (4, 2)), UNITS_TILE])
-def test_layouts_are_proven(tile: Tile) -> None:
+@pytest.mark.parametrize("tile", [TILE, ThreadTile((4, 8), (8, 4)), ThreadTile((8, 16), (4, 2)), UNITS_TILE])
+def test_layouts_are_proven(tile: ThreadTile) -> None:
     assert wrong(tile) == ""
 
 
@@ -247,7 +247,7 @@ def test_a_wrong_place_is_found(monkeypatch: pytest.MonkeyPatch, function: str, 
 def test_without_the_proof_the_emulator_finds_a_missing_barrier(
     tmp_path: Path, emulator: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def without(stages: int, steps: int) -> Order:
+    def without(stages: int, steps: int) -> TileProgram:
         order = pipelined(stages, steps)
         return replace(order, loop=tuple(e for e in order.loop if e.kind != BARRIER))
 

@@ -9,13 +9,13 @@ import islpy as isl
 import pytest
 
 from codegen.ast.ctree import Bin, Block, CNode, For, If, Int
-from codegen.mpi.blocks import Blocks, blocks_of
+from codegen.mpi.blocks import RankBlocks, blocks_of
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import START, Exchange, RankedProgram, exchanges
 from codegen.mpi.overlap import Margins, busy_iterations, margins, wrongly_early
 from codegen.mpi.phases import Cut, cut
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
-from codegen.mpi.trees import Transfer, skeleton, transfers
+from codegen.mpi.trees import MessageLoops, skeleton, transfers
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.source_file import open_source
@@ -36,10 +36,10 @@ HEAT = """void heat(int steps, int n, double u[n][n], double v[n][n])
 }
 """
 BLOCKS = "u: block, *; v: block, *"
-Moves = tuple[tuple[Exchange, tuple[Transfer, ...]], ...]
+Moves = tuple[tuple[Exchange, tuple[MessageLoops, ...]], ...]
 
 
-def opened(text: str, distribute: str = "") -> tuple[Program, Cut, tuple[Blocks, ...], Moves]:
+def opened(text: str, distribute: str = "") -> tuple[Program, Cut, tuple[RankBlocks, ...], Moves]:
     options = GenOptions(target="mpi", distribute=distribute)
     model = model_region(open_source("in.c", text, options).slices[0], options)
     assert model is not None
@@ -51,7 +51,12 @@ def opened(text: str, distribute: str = "") -> tuple[Program, Cut, tuple[Blocks,
 
 
 def with_elements(
-    moves: Moves, p: Program, found: Cut, blocks: tuple[Blocks, ...], change: Callable[[isl.Set], isl.Set], which: int
+    moves: Moves,
+    p: Program,
+    found: Cut,
+    blocks: tuple[RankBlocks, ...],
+    change: Callable[[isl.Set], isl.Set],
+    which: int,
 ) -> Moves:
     """One exchange with other elements, and the loops for those."""
     x = replace(moves[which][0], elements={a: change(e) for a, e in moves[which][0].elements.items()})

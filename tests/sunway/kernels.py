@@ -14,8 +14,8 @@ from codegen.source_file import open_source
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry, wrong_kernel
-from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.kernel import KernelReader
+from codegen.verify.cores.records import KernelNames
 
 
 class Printed(NamedTuple):
@@ -25,7 +25,7 @@ class Printed(NamedTuple):
     deps: Dependences
     task: KernelTask
     text: str
-    words: Words
+    words: KernelNames
 
     def wrong(self, text: str) -> str:
         return wrong_kernel(self.scop, self.deps, self.task, text, self.words)
@@ -38,7 +38,7 @@ class PrintedEntry(NamedTuple):
     deps: Dependences
     task: EntryTask
     text: str
-    words: Words
+    words: KernelNames
 
     def wrong(self, text: str) -> str:
         return wrong_entry(self.scop, self.deps, self.task, text, self.words)
@@ -120,7 +120,7 @@ def launched(source: str, **options: object) -> tuple[list[Printed], list[Printe
     found: list[Printed] = []
     entries: list[PrintedEntry] = []
 
-    def note(*args: object) -> Kernel:
+    def note(*args: object) -> KernelReader:
         found.append(Printed(*args))  # type: ignore[arg-type]
         return proven_kernel(*args)  # type: ignore[arg-type]
 

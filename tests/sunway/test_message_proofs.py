@@ -13,7 +13,7 @@ from codegen.source_file import open_source
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import wrong_messages
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.records import KernelNames
 from tests.corpus import KERNELS
 from tests.sunway.test_kernel_proofs import damaged
 
@@ -21,15 +21,15 @@ OLD, NEW = "sw26010-cpe", "sw26010-pro-cpe"
 
 
 @cache
-def printed(machine: str) -> tuple[str, Words]:
+def printed(machine: str) -> tuple[str, KernelNames]:
     """A product as it is printed for a machine: by messages of vectors, and by broadcasts between local memories."""
     chosen = GenOptions(target="sunway", stem="f", machine=machine)
     (s,) = open_source(str(KERNELS / "gemm.c"), (KERNELS / "gemm.c").read_text(), chosen).slices
     model = model_region(s, chosen)
     assert model is not None
-    found: list[tuple[str, Words]] = []
+    found: list[tuple[str, KernelNames]] = []
 
-    def note(text: str, words: Words) -> str:
+    def note(text: str, words: KernelNames) -> str:
         found.append((" ".join(text.split()), words))
         return wrong_messages(text, words)
 

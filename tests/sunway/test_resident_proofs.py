@@ -17,8 +17,8 @@ from codegen.source_file import open_source
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
-from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.kernel import KernelReader
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.text.read import Unread
 from tests.sunway.test_kernel_proofs import damaged
 from tests.sunway.test_resident import BODIES
@@ -27,8 +27,8 @@ from tests.sunway.test_resident import BODIES
 class Stays(NamedTuple):
     """What the proofs of a launch are asked: of its kernels, then of what every core runs."""
 
-    kernels: list[tuple[Scop, Dependences, KernelTask, str, Words]]
-    entry: tuple[Scop, Dependences, EntryTask, str, Words]
+    kernels: list[tuple[Scop, Dependences, KernelTask, str, KernelNames]]
+    entry: tuple[Scop, Dependences, EntryTask, str, KernelNames]
 
 
 @cache
@@ -37,10 +37,10 @@ def stays() -> Stays:
     (s,) = open_source("f.c", BODIES, chosen).slices
     model = model_region(s, chosen)
     assert model is not None
-    kernels: list[tuple[Scop, Dependences, KernelTask, str, Words]] = []
-    entries: list[tuple[Scop, Dependences, EntryTask, str, Words]] = []
+    kernels: list[tuple[Scop, Dependences, KernelTask, str, KernelNames]] = []
+    entries: list[tuple[Scop, Dependences, EntryTask, str, KernelNames]] = []
 
-    def note(*args: object) -> Kernel:
+    def note(*args: object) -> KernelReader:
         kernels.append(args)  # type: ignore[arg-type]
         return proven_kernel(*args)  # type: ignore[arg-type]
 

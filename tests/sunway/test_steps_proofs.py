@@ -16,7 +16,7 @@ from codegen.sunway import emit
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import EntryTask, proven_steps, wrong_entry
 from codegen.verify.cores.launches.entry import Stepped
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.text.read import Unread
 from tests.sunway.test_kernel_proofs import damaged
@@ -35,8 +35,8 @@ HEAT = """void heat(int t, long n, double c, double a[n][n], double b[n][n], con
 #pragma endscop
 }
 """
-Asked = tuple[Scop, Dependences, SteppedTask, str, Words]
-AskedEntry = tuple[Scop, Dependences, EntryTask, str, Words]
+Asked = tuple[Scop, Dependences, SteppedTask, str, KernelNames]
+AskedEntry = tuple[Scop, Dependences, EntryTask, str, KernelNames]
 
 
 @cache

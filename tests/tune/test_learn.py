@@ -18,7 +18,7 @@ from codegen.tune.learn import shapes
 from codegen.tune.learn.answer import SHIPPED, answers
 from codegen.tune.learn.demos import demo, ways
 from codegen.tune.learn.estimate import estimate
-from codegen.tune.learn.network import Layer, Network, load, random, save, shipped
+from codegen.tune.learn.network import Layer, NeuralNetwork, load, random, save, shipped
 from codegen.tune.learn.policy import ahead, follow, moves, ranked, sight
 from codegen.tune.learn.replay import Replay
 from codegen.tune.learn.samples import Actions, promising, strange
@@ -38,7 +38,7 @@ def test_a_dueling_head_adds_the_advantage_over_the_mean() -> None:
     one = np.ones((2, 1), np.float32)
     acts = np.array([[1, 0, 0], [0, 1, 0]], np.float32)
     zero = np.zeros(3, np.float32)
-    net = Network((), (Layer(one, np.array([0.5], np.float32)), Layer(acts, zero)), "")
+    net = NeuralNetwork((), (Layer(one, np.array([0.5], np.float32)), Layer(acts, zero)), "")
     # value 2 + 3 + 0.5, advantages 2, 3, 0 with mean 5/3
     found = net(np.array([[2, 3]], np.float32))[0]
     assert found == pytest.approx([5.5 + 2 - 5 / 3, 5.5 + 3 - 5 / 3, 5.5 - 5 / 3], rel=1e-6)
@@ -47,7 +47,7 @@ def test_a_dueling_head_adds_the_advantage_over_the_mean() -> None:
 def test_networks_are_read_back(tmp_path: Path) -> None:
     net = random((200, 32, 16), (1, 7), seed=3)
     path = tmp_path / "net.npz"
-    save(Network(net.trunk, net.heads, "for a test"), path)
+    save(NeuralNetwork(net.trunk, net.heads, "for a test"), path)
     again = load(path)
     x = np.random.default_rng(1).random((5, 200)).astype(np.float32)
     assert again.about == "for a test"
@@ -133,7 +133,7 @@ def test_samples_differ_and_the_promising_follow_the_value() -> None:
 
 def test_training_finds_what_is_worth_it() -> None:
     pytest.importorskip("torch")
-    from codegen.tune.learn.dqn import Settings, exploration, train
+    from codegen.tune.learn.dqn import TrainingSettings, exploration, train
 
     assert exploration(0, 8) == pytest.approx(0.4) and exploration(7, 8) == pytest.approx(0.4**8)
 
@@ -142,7 +142,7 @@ def test_training_finds_what_is_worth_it() -> None:
         return [0.2 + 0.3 * (e[-1] == "16") + 0.4 * (e[-2:] == ["j", "16"] and e[0] == "i") for e in ends]
 
     problems = [matmul(64, 64, 64), matmul(128, 64, 96)]
-    settings = Settings(hidden=(64,), steps=6000, first=1000, batch=64, seconds=60, rate=1e-3, sync=200)
+    settings = TrainingSettings(hidden=(64,), steps=6000, first=1000, batch=64, seconds=60, rate=1e-3, sync=200)
     net = train(problems, value, settings, lambda text: None)
     reached = value([follow(start(p), net)[-1] for p in problems])
     assert min(reached) > 0.45, reached

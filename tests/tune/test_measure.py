@@ -10,7 +10,7 @@ from codegen.lower.nest.kernel import Options
 from codegen.tune.contraction import matmul
 from codegen.tune.measure import measurer as measurer_module
 from codegen.tune.measure import texts, workshop
-from codegen.tune.measure.cache import Cache, Measured
+from codegen.tune.measure.cache import MeasuredTree, MeasurementCache
 from codegen.tune.measure.clock import Effort, Figure
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.timing import Timing
@@ -103,13 +103,13 @@ def test_a_tree_without_code_is_left_out_of_its_batch(monkeypatch: pytest.Monkey
 
 def test_the_cache_is_text_that_is_added_to(tmp_path: Path) -> None:
     path = str(tmp_path / "trees.jsonl")
-    one, two = Cache("here", path), Cache("here", path)
-    one.add("a", Measured(3.5, Timing(1.0, 2.0, 0.5, 9)))
-    two.add("b", Measured(None, why="Died"))
-    two.add("c", Measured(9.0, Timing(1.0, 2.0, 0.5, 9), noisy=True))
+    one, two = MeasurementCache("here", path), MeasurementCache("here", path)
+    one.add("a", MeasuredTree(3.5, Timing(1.0, 2.0, 0.5, 9)))
+    two.add("b", MeasuredTree(None, why="Died"))
+    two.add("c", MeasuredTree(9.0, Timing(1.0, 2.0, 0.5, 9), noisy=True))
     with open(path, "a") as stream:
         stream.write('{"format": 1, "tree_format": "tree-1", "setting": "he')
-    known = Cache("here", path).known
-    assert known == {"a": Measured(3.5, Timing(1.0, 2.0, 0.5, 9)), "b": Measured(None, why="Died")}
-    assert Cache("elsewhere", path).known == {}
+    known = MeasurementCache("here", path).known
+    assert known == {"a": MeasuredTree(3.5, Timing(1.0, 2.0, 0.5, 9)), "b": MeasuredTree(None, why="Died")}
+    assert MeasurementCache("elsewhere", path).known == {}
     assert [json.loads(x)["ok"] for x in Path(path).read_text().splitlines()[:2]] == [True, False]

@@ -2,7 +2,7 @@
 
 from codegen.tune.actions import replay
 from codegen.tune.contraction import matmul
-from codegen.tune.graph import Edge, graph
+from codegen.tune.graph import GraphEdge, graph
 from codegen.tune.observe import FEATURES, SIZE, features, histogram, observe
 from codegen.tune.tree import parse, start
 
@@ -51,9 +51,9 @@ def test_the_graph() -> None:
     made = graph(TREE)
     assert [n.label for n in made.nodes if n.kind == "loop"] == ["i28", "j8", "k192", "i4", "j16", "i4", "j128"]
     assert {e.stride for e in made.edges if (e.kind, e.target) == ("stride", "A")} == {768, 1, 192}
-    assert Edge("L1", "B", "stride", 16) in made.edges
-    assert Edge("L0", "T1", "stride", 512) in made.edges
-    assert Edge("L0", "L5", "nesting") in made.edges
-    assert Edge("L6", "write", "nesting") in made.edges
-    assert Edge("T1", "write", "flow") in made.edges
+    assert GraphEdge("L1", "B", "stride", 16) in made.edges
+    assert GraphEdge("L0", "T1", "stride", 512) in made.edges
+    assert GraphEdge("L0", "L5", "nesting") in made.edges
+    assert GraphEdge("L6", "write", "nesting") in made.edges
+    assert GraphEdge("T1", "write", "flow") in made.edges
     assert len({(e.source, e.target, e.kind) for e in made.edges}) == len(made.edges)

@@ -7,15 +7,15 @@ import multiprocessing
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.tune.records import CONFIRMED, Entry, Records, Setting, append, line_of, read
+from codegen.tune.records import CONFIRMED, MeasurementSetting, PlanRecord, Records, append, line_of, read
 from codegen.tune.timing import Timing
 
-SETTING = Setting("in.c", 1, "f", "abc", "--target=openmp", "here", "cc 1", "-O3", 2, {"n": 10})
+SETTING = MeasurementSetting("in.c", 1, "f", "abc", "--target=openmp", "here", "cc 1", "-O3", 2, {"n": 10})
 
 
 def _write(path: str, who: int) -> None:
     for k in range(200):
-        append(path, line_of(SETTING, Entry(f"plan {who} {k} " + "x" * 3000)))
+        append(path, line_of(SETTING, PlanRecord(f"plan {who} {k} " + "x" * 3000)))
 
 
 def test_writers_do_not_mix(tmp_path: Path) -> None:
@@ -32,9 +32,9 @@ def test_writers_do_not_mix(tmp_path: Path) -> None:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     records = Records(str(tmp_path / "r.jsonl"))
-    first = Entry("a", timing=Timing(1e-3, 2e-3, 0.1, 7), method="greedy", at=1.5)
-    failed = Entry("b", why="refused: no", method="greedy", at=2.0)
-    chosen = Entry("a", CONFIRMED, Timing(1e-3, 1e-3, 0.0, 9), method="greedy", base=2e-3, original=3e-3)
+    first = PlanRecord("a", timing=Timing(1e-3, 2e-3, 0.1, 7), method="greedy", at=1.5)
+    failed = PlanRecord("b", why="refused: no", method="greedy", at=2.0)
+    chosen = PlanRecord("a", CONFIRMED, Timing(1e-3, 1e-3, 0.0, 9), method="greedy", base=2e-3, original=3e-3)
     for entry in (first, failed, chosen):
         records.add(SETTING, entry)
     records.add(replace(SETTING, threads=1), replace(chosen, plan="c"))
@@ -47,7 +47,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 def test_lines_cut_short_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    path.write_text(line_of(SETTING, Entry("a")) + '{"format": 1, "ke\n[1]\n{"format": 99}\n')
+    path.write_text(line_of(SETTING, PlanRecord("a")) + '{"format": 1, "ke\n[1]\n{"format": 99}\n')
     assert [row["plan"] for row in read(str(path))] == ["a"]
 
 
@@ -60,7 +60,7 @@ def test_the_key_is_about_conditions_and_not_about_places() -> None:
 
 
 def test_a_line_holds_everything() -> None:
-    row = json.loads(line_of(SETTING, Entry("p", timing=Timing(1.0, 2.0, 0.5, 3), method="random")))
+    row = json.loads(line_of(SETTING, PlanRecord("p", timing=Timing(1.0, 2.0, 0.5, 3), method="random")))
     wanted = {"format", "tool", "time", "key", "role", "ok", "best", "median", "spread", "runs", "method", "file",
               "region", "function", "digest", "options", "machine", "compiler", "flags", "threads", "clock", "sizes",
               "plan"}  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.plan_reader.parse import parse
-from codegen.report.tuning.axes import Axis
+from codegen.report.tuning.axes import ChartAxis
 from codegen.report.tuning.charts import profile
 from codegen.report.tuning.nest import nest_picture
 from codegen.report.tuning.page import describe_tuning, page
@@ -85,11 +85,11 @@ def test_profiles_count_regions() -> None:
 
 
 def test_axes_have_round_numbers() -> None:
-    assert Axis(0.0, 10.0).ticks() == [0, 2, 4, 6, 8, 10]
-    assert Axis(0.9, 1100.0, True).ticks() == [1, 10, 100, 1000]
-    ticks = Axis(0.93, 1.41, True).ticks()
+    assert ChartAxis(0.0, 10.0).ticks() == [0, 2, 4, 6, 8, 10]
+    assert ChartAxis(0.9, 1100.0, True).ticks() == [1, 10, 100, 1000]
+    ticks = ChartAxis(0.93, 1.41, True).ticks()
     assert len(ticks) >= 4 and all(0.93 <= t <= 1.41 for t in ticks)
-    assert Axis(1.0, 100.0, True).at(10.0) == 0.5
+    assert ChartAxis(1.0, 100.0, True).at(10.0) == 0.5
 
 
 def test_figures_of_runs() -> None:

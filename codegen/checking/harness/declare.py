@@ -9,7 +9,7 @@ from dataclasses import replace
 from pycparser import c_ast, c_generator
 
 from codegen.checking.harness.interface import Harness
-from codegen.checking.harness.memory import Buffer
+from codegen.checking.harness.memory import HarnessBuffer
 from codegen.checking.harness.paths import names_in
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.syntax.symbols import RegionSite
@@ -110,7 +110,7 @@ def _declared_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
             yield from _declared_in(item)
 
 
-def _pointer(h: Harness, k: int, b: Buffer) -> Iterator[str]:
+def _pointer(h: Harness, k: int, b: HarnessBuffer) -> Iterator[str]:
     """Make the variable, or the pointers inside another buffer, point to a buffer."""
     if b.how in ("value", "global"):
         return
@@ -125,7 +125,7 @@ def _pointer(h: Harness, k: int, b: Buffer) -> Iterator[str]:
     yield f"{b.base} -= {h.first(k)};"
 
 
-def _inner_pointers(h: Harness, k: int, b: Buffer) -> str:
+def _inner_pointers(h: Harness, k: int, b: HarnessBuffer) -> str:
     """Every pointer gets its share of the buffer; when only sizes are asked for, the first one does."""
     place, number = b.base, 0
     for step in b.path:
@@ -139,7 +139,7 @@ def _inner_pointers(h: Harness, k: int, b: Buffer) -> str:
     return f"{loops}{place} = {cast}tw_args[{k}], {place} += {at} * {h.rows(k)} - {h.first(k)};"
 
 
-def _typedef(k: int, b: Buffer) -> str:
+def _typedef(k: int, b: HarnessBuffer) -> str:
     """The element type; a struct without a name is spelled out."""
     name = f"tw_e{k}"
     for declarator in b.elem.declarators:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from codegen.checking.harness.interface import Harness
-from codegen.checking.harness.memory import Buffer
+from codegen.checking.harness.memory import HarnessBuffer
 from codegen.record import record
 
 
@@ -25,7 +25,7 @@ class BufferLayout:
 
 
 @record
-class Layout:
+class MemoryLayout:
     """The answer of a case for certain integers. `levels` are the declared sizes, as in Memory. Where it is not
     `defined`, the source divides by zero."""
 
@@ -46,11 +46,11 @@ def layout_length(h: Harness) -> int:
     return len(h.memory.ints) + 2 * len(h.computed) + sum(per_buffer) + len(h.memory.levels)
 
 
-def _rank(b: Buffer) -> int:
+def _rank(b: HarnessBuffer) -> int:
     return b.path.count("*") + 1 + len(b.dims)
 
 
-def read_layout(h: Harness, numbers: Sequence[int]) -> Layout:
+def read_layout(h: Harness, numbers: Sequence[int]) -> MemoryLayout:
     """The numbers in the order of `check_emit.layout_texts`."""
     rest = iter(numbers)
     ints, pairs = _take(rest, len(h.memory.ints)), _take(rest, 2 * len(h.computed))
@@ -58,7 +58,7 @@ def read_layout(h: Harness, numbers: Sequence[int]) -> Layout:
     for b, own in zip(h.memory.buffers, h.leaves, strict=True):
         size, elements, row, *dims = _take(rest, 3 + _rank(b))
         buffers.append(BufferLayout(size, elements, row, tuple(dims), tuple(_take(rest, 4) for _ in own)))
-    return Layout(ints, pairs[1::2], all(pairs[::2]), tuple(buffers), _take(rest, len(h.memory.levels)))
+    return MemoryLayout(ints, pairs[1::2], all(pairs[::2]), tuple(buffers), _take(rest, len(h.memory.levels)))
 
 
 def _take(numbers: Iterator[int], n: int) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from codegen.target.guards.computed_parameters import ComputedText
 
 
 @record
-class Int:
+class SizeInteger:
     """An integer that sizes depend on. `how` is declare, global, member, element (of an array, or behind a pointer),
     apart (what lies between two pointers), before (what a variable holds before the region), pinned (a constant of the
     file), or constant with its value (of the function)."""
@@ -29,7 +29,7 @@ class Int:
 
 
 @record
-class Buffer:
+class HarnessBuffer:
     """Memory of one element type, known by its variable and the path to the pointer that leads to it.
 
     how     value (a local that is loaded and stored), global (copied in and out), pointer (a declared variable
@@ -53,7 +53,7 @@ class Buffer:
 
 
 @record
-class Level:
+class ArrayLevel:
     """A declared array on the way to an element; subscripts must stay below its size, a C text."""
 
     base: str
@@ -66,9 +66,9 @@ class Memory:
     """Everything a region reads or writes. `shared` are the globals among it that may live in another file, each with
     the words before its type."""
 
-    ints: tuple[Int, ...]
-    buffers: tuple[Buffer, ...]
-    levels: tuple[Level, ...]
+    ints: tuple[SizeInteger, ...]
+    buffers: tuple[HarnessBuffer, ...]
+    levels: tuple[ArrayLevel, ...]
     shared: tuple[tuple[str, str], ...]
     undefined: tuple[str, ...] = ()  # those among them that the file only declares
 
@@ -91,8 +91,8 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
     fixed = _fixed_globals(ast, scan.written, site.variables)
     ints = (*_ints(site, dict(scan.params), sizes, fixed), *_elements(computed, fixed))
     ints = _with_constants(ints, sorted(names), site, fixed)
-    buffers: dict[tuple[str, Path], Buffer] = {}
-    levels: dict[Level, None] = {}
+    buffers: dict[tuple[str, Path], HarnessBuffer] = {}
+    levels: dict[ArrayLevel, None] = {}
     for name in sorted(names - {i.text for i in ints if i.how != "before"}):
         var, mine = site.variables[name], paths.get(name, [])
         levels.update(dict.fromkeys(_levels(var, mine, site)))
@@ -108,7 +108,7 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
 
 def _ints(
     site: RegionSite, params: dict[str, CType], sizes: Sequence[c_ast.Node], fixed: frozenset[str]
-) -> tuple[Int, ...]:
+) -> tuple[SizeInteger, ...]:
     """The region's parameters, and what else the sizes of its arrays are made of."""
     found: dict[str, CType] = {}
     for node in nodes_in(sizes):
@@ -120,24 +120,24 @@ def _ints(
             ctype = None if shape.declarators else shape.elem
         if ctype is not None and ctype.is_int:
             found[c_text(node)] = ctype
-    return tuple(Int(t, c, _how(t, site, fixed), t in found) for t, c in {**params, **found}.items())
+    return tuple(SizeInteger(t, c, _how(t, site, fixed), t in found) for t, c in {**params, **found}.items())
 
 
 def _with_constants(
-    ints: Sequence[Int], names: Sequence[str], site: RegionSite, fixed: frozenset[str]
-) -> tuple[Int, ...]:
+    ints: Sequence[SizeInteger], names: Sequence[str], site: RegionSite, fixed: frozenset[str]
+) -> tuple[SizeInteger, ...]:
     """The same with the function's own constants, which have no other value."""
     own = {n: v for n in names if (v := site.variables[n]).constant is not None and n not in fixed}
-    found = [Int(n, v.shape.elem, f"constant {v.constant}") for n, v in own.items()]
+    found = [SizeInteger(n, v.shape.elem, f"constant {v.constant}") for n, v in own.items()]
     return (*(i for i in ints if i.text not in own), *found)
 
 
-def _elements(computed: Sequence[ComputedText], fixed: frozenset[str]) -> Iterator[Int]:
+def _elements(computed: Sequence[ComputedText], fixed: frozenset[str]) -> Iterator[SizeInteger]:
     """The elements of memory that computed parameters are made of."""
     found = {text: (ctype, base) for d in computed for text, ctype, base in d.reads}
     for text, (ctype, base) in found.items():
         ahead = "apart" if " - " in text else "before"
-        yield Int(text, ctype, ahead if not base else "pinned" if base in fixed else "element")
+        yield SizeInteger(text, ctype, ahead if not base else "pinned" if base in fixed else "element")
 
 
 def _how(text: str, site: RegionSite, fixed: frozenset[str]) -> str:
@@ -169,9 +169,9 @@ def _is_const(node: c_ast.Node) -> bool:
 # -- buffers -------------------------------------------------------------------------------------------
 
 
-def _root(var: Variable) -> Buffer:
+def _root(var: Variable) -> HarnessBuffer:
     if not var.shape.declarators:
-        return Buffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape, False)
+        return HarnessBuffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape, False)
     outer = var.shape.declarators[0]
     how = "pointer" if var.place != "global" else "global" if outer.kind == "array" else "extern"
     return _buffer(var.name, (), how, _size(var, (), outer), var.shape)
@@ -186,26 +186,26 @@ def _size(var: Variable, at: Path, declarator: Declarator) -> str | None:
     return None
 
 
-def _buffer(base: str, path: Path, how: str, rows: str | None, shape: DeclaredType) -> Buffer:
+def _buffer(base: str, path: Path, how: str, rows: str | None, shape: DeclaredType) -> HarnessBuffer:
     """`shape` still has the outer declarator."""
     rest = list(shape.declarators[1:])
     dims = []
     while rest and rest[0].kind == "array":
         dim = rest.pop(0).dim
         dims.append("0" if dim is None else c_text(dim))
-    return Buffer(base, path, how, rows, tuple(dims), DeclaredType(tuple(rest), shape.elem, shape.struct))
+    return HarnessBuffer(base, path, how, rows, tuple(dims), DeclaredType(tuple(rest), shape.elem, shape.struct))
 
 
-def _levels(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Level]:
+def _levels(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[ArrayLevel]:
     """The declared sizes on the paths."""
     for path in paths:
         for at, declarator, _ in follow(var.shape, site.types, path):
             size = _size(var, at, declarator)
             if size is not None:
-                yield Level(var.name, at, size)
+                yield ArrayLevel(var.name, at, size)
 
 
-def _inner(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Buffer]:
+def _inner(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[HarnessBuffer]:
     """A buffer for every further pointer on the paths."""
     for path in paths:
         for at, declarator, inside in follow(var.shape, site.types, path):

@@ -10,7 +10,7 @@ from cffi import FFI  # type: ignore[import-untyped]
 
 from codegen.checking.harness.codes import Op
 from codegen.checking.harness.interface import Harness
-from codegen.checking.harness.layout import BufferLayout, Layout, layout_length, read_layout
+from codegen.checking.harness.layout import BufferLayout, MemoryLayout, layout_length, read_layout
 from codegen.record import record
 
 _SCRATCH = 1 << 20  # what a case may scribble on while it only tells sizes
@@ -29,7 +29,7 @@ class Library:
         """One case."""
         getattr(self.lib, f"tw_case_{number}")(op, self.ffi.new("long[]", [*ins, 0]), args, io)
 
-    def layout(self, h: Harness, ins: Sequence[int]) -> Layout:
+    def layout(self, h: Harness, ins: Sequence[int]) -> MemoryLayout:
         """The sizes of a case. Buffers of unknown size have the count that `ins` gives them."""
         scratch = self.ffi.new("char[]", _SCRATCH)
         count = len(h.memory.buffers)

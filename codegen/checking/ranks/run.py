@@ -14,7 +14,7 @@ from codegen.checking.harness.shared_object import open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.test_sizes.survey import Survey, TestVector
-from codegen.checking.trials import TOLERANCE, Pair
+from codegen.checking.trials import TOLERANCE, ComparedObjects
 from codegen.limits import PROGRAM, finished, limited
 from codegen.record import record
 from codegen.source.encoding import decode
@@ -32,7 +32,7 @@ class RankFailure:
 
 
 def on_ranks(
-    h: Harness, pair: Pair, s: Survey, emulator: Emulator, program: Path, folder: Path
+    h: Harness, pair: ComparedObjects, s: Survey, emulator: Emulator, program: Path, folder: Path
 ) -> tuple[int, RankFailure | None]:
     """How many vectors were run on all numbers of ranks, and the first failure."""
     vectors = [v for v in subset(s.vectors) if v.overlap is None]
@@ -58,7 +58,7 @@ def on_ranks(
     return at, RankFailure(vectors[at], message)
 
 
-def _line(h: Harness, pair: Pair, s: Survey, k: int, v: TestVector) -> str:
+def _line(h: Harness, pair: ComparedObjects, s: Survey, k: int, v: TestVector) -> str:
     """A vector, and what is compared of its memory."""
     layout = open_library(pair.original, pair.numbers).layout(h, v.ins)
     numbers: list[int] = [k, h.number, v.seed, len(v.ins), *v.ins, len(v.sizes), *v.sizes]
@@ -68,7 +68,9 @@ def _line(h: Harness, pair: Pair, s: Survey, k: int, v: TestVector) -> str:
     return " ".join(map(str, numbers)) + "\n"
 
 
-def _message(h: Harness, pair: Pair, v: TestVector, who: tuple[int, int], where: tuple[int, int, int]) -> str:
+def _message(
+    h: Harness, pair: ComparedObjects, v: TestVector, who: tuple[int, int], where: tuple[int, int, int]
+) -> str:
     buffer, leaf, scalar = where
     have = open_library(pair.original, pair.numbers).layout(h, v.ins).buffers[buffer]
     numbers = have.leaves[leaf]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from codegen.checking.harness.memory import Int
+from codegen.checking.harness.memory import SizeInteger
 from codegen.record import record
 
 SMALL = (1, 0, 2, 3, 5, 7, 13)
@@ -22,7 +22,7 @@ class SizeGroup:
     candidates: Iterator[tuple[int, ...]]
 
 
-def groups(ints: Sequence[Int], tiles: Sequence[int], sizes: Sequence[int]) -> tuple[SizeGroup, ...]:
+def groups(ints: Sequence[SizeInteger], tiles: Sequence[int], sizes: Sequence[int]) -> tuple[SizeGroup, ...]:
     """Everything to try. `tiles` are the plan's, `sizes` the constants among the declared array sizes."""
     if not ints:
         return (SizeGroup(1, 1, iter([()])),)
@@ -38,7 +38,7 @@ def groups(ints: Sequence[Int], tiles: Sequence[int], sizes: Sequence[int]) -> t
     )
 
 
-def _edges(ints: Sequence[Int], tiles: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def _edges(ints: Sequence[SizeInteger], tiles: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Some sizes around a tile's, the others small, so that large tiles cost little."""
     rng = random.Random(SEED)
     while tiles:
@@ -46,7 +46,7 @@ def _edges(ints: Sequence[Int], tiles: Sequence[int]) -> Iterator[tuple[int, ...
         yield tuple(rng.choice((2, 3, 5, 7, t - 1, t, t + 1, 2 * t + 3)) for _ in ints)
 
 
-def _negative(ints: Sequence[Int]) -> Iterator[tuple[int, ...]]:
+def _negative(ints: Sequence[SizeInteger]) -> Iterator[tuple[int, ...]]:
     """One integer that is no array size below zero, the others small."""
     rng = random.Random(SEED + 1)
     free = [k for k, i in enumerate(ints) if not i.extent and i.ctype.signed and i.how != "pinned"]
@@ -55,7 +55,7 @@ def _negative(ints: Sequence[Int]) -> Iterator[tuple[int, ...]]:
         yield tuple(-rng.choice((1, 2, 7)) if k == below else rng.choice((2, 3, 5, 7)) for k in range(len(ints)))
 
 
-def _mixed(ints: Sequence[Int], pool: Sequence[int], salt: int) -> Iterator[tuple[int, ...]]:
+def _mixed(ints: Sequence[SizeInteger], pool: Sequence[int], salt: int) -> Iterator[tuple[int, ...]]:
     rng = random.Random(SEED + 2 + salt)
     while True:
         yield tuple(rng.choice(pool) for _ in ints)

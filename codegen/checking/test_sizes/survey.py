@@ -10,7 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.checking.harness.interface import Harness
-from codegen.checking.harness.layout import Layout
+from codegen.checking.harness.layout import MemoryLayout
 from codegen.checking.harness.paths import Path
 from codegen.checking.harness.shared_object import Library
 from codegen.checking.test_sizes.candidates import groups
@@ -238,7 +238,7 @@ class _Chooser:
         one, two = (self._layout((v,) * len(self.h.memory.ints)).levels for v in (1, 2))
         return sorted({a for a, b in zip(one, two, strict=True) if a == b and 1 < a <= 1024})
 
-    def _layout(self, ints: tuple[int, ...], slots: Sequence[int] = ()) -> Layout:
+    def _layout(self, ints: tuple[int, ...], slots: Sequence[int] = ()) -> MemoryLayout:
         return self.library.layout(self.h, [*ints, *(slots or [0] * (3 * len(self.h.memory.buffers)))])
 
     def vector(self, wanted: tuple[int, ...], limits: RunLimits = USUAL) -> TestVector | None:
@@ -262,7 +262,7 @@ class _Chooser:
             return None
         return TestVector(first.ints, (*first.ints, *slots), tuple(b.bytes for b in full.buffers), work, not allowed)
 
-    def _inside(self, span: dict[tuple[str, Path], tuple[int, int]], layout: Layout) -> bool:
+    def _inside(self, span: dict[tuple[str, Path], tuple[int, int]], layout: MemoryLayout) -> bool:
         for level, size in zip(self.h.memory.levels, layout.levels, strict=True):
             low, high = span.get((level.base, level.path), (0, -1))
             if low < 0 or high >= max(size, 0):

@@ -1,7 +1,7 @@
 """Completion for bash, zsh and fish, from the tables of commands and options."""
 from __future__ import annotations
 
-from codegen.cli.commands import COMMANDS, Command
+from codegen.cli.commands import COMMANDS, Subcommand
 from codegen.cli.options import Option, options_of
 from codegen.cli.shell.printing import PRINTS
 
@@ -13,11 +13,11 @@ def completion(shell: str) -> str:
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
 
 
-def _flags(command: Command) -> list[str]:
+def _flags(command: Subcommand) -> list[str]:
     return [f for o in options_of(command.name) for f in o.flags] + ["--help"]
 
 
-def _choices(command: Command) -> tuple[str, ...]:
+def _choices(command: Subcommand) -> tuple[str, ...]:
     """Words that a command's first argument may be."""
     return command.positionals[0].choices if command.positionals else ()
 
@@ -26,7 +26,7 @@ def _first_words() -> list[str]:
     return [*(c.name for c in COMMANDS), *(p.flag for p in PRINTS), "--help", "--version"]
 
 
-def _values(command: Command) -> list[tuple[str, tuple[str, ...]]]:
+def _values(command: Subcommand) -> list[tuple[str, tuple[str, ...]]]:
     """Options of the command that take one of a few words; a flag with a free value has none."""
     return [(f, o.choices) for o in options_of(command.name) if o.kind == "value" and o.choices for f in o.flags]
 

@@ -24,13 +24,13 @@ from codegen.scop.types import INT, LONG, CType, common, promote
 from codegen.scop.unconditional import may_be_skipped
 
 if TYPE_CHECKING:
-    from codegen.frontend.memory.computed_parameters import Found, Invariants
+    from codegen.frontend.memory.computed_parameters import ComputedCandidate, Invariants
 
 
 class MissingParameter(Exception):
     """An expression has no affine form, but the region does not change it: it could be a parameter."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: ComputedCandidate) -> None:
         super().__init__(found.text)
         self.found = found
 
@@ -106,7 +106,7 @@ class Affiner:
             return None
         return self._computed(self.invariants.find(node, frame, self) if self.computed else None, frame)
 
-    def _computed(self, found: Found | None, frame: Frame) -> tuple[str, CType] | None:
+    def _computed(self, found: ComputedCandidate | None, frame: Frame) -> tuple[str, CType] | None:
         if found is None or found.text not in self.computed:
             return None
         name, ctype = self.computed[found.text]

@@ -17,7 +17,7 @@ from pycparser import c_ast
 from codegen.frontend.context.frame import Frame
 from codegen.frontend.expressions.address import pointee
 from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine, c_text, literal_type
-from codegen.frontend.memory.places import Names
+from codegen.frontend.memory.places import RegionNames
 from codegen.frontend.parameters.prescan import Prescan, members
 from codegen.frontend.syntax.declarators import DeclaredType, int_constant
 from codegen.record import record
@@ -30,7 +30,7 @@ MOST = 24  # parameters of this kind in one region
 
 
 @record
-class Found:
+class ComputedCandidate:
     """An expression that may become a parameter: its C text, with the region's own integers spelled out; the same with
     numbered gaps in place of the elements it reads, and what it divides by; those elements; and its type."""
 
@@ -47,10 +47,10 @@ class Found:
 class Invariants:
     """Which expressions no statement of the region can change."""
 
-    names: Names
+    names: RegionNames
     scan: Prescan
 
-    def find(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Found | None:
+    def find(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> ComputedCandidate | None:
         """What `node` would be as a parameter; None where the region may change its value, or it is no integer."""
         apart = self.apart(node, frame, affiner)
         if apart is not None:
@@ -64,9 +64,9 @@ class Invariants:
             gaps = self._gaps(whole, frame, affiner, reads)
         except NotAffine:
             return None  # which element it is has no affine form
-        return Found(c_text(whole), c_text(gaps), tuple(_divisors(gaps)), tuple(reads), ctype)
+        return ComputedCandidate(c_text(whole), c_text(gaps), tuple(_divisors(gaps)), tuple(reads), ctype)
 
-    def pointer_test(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Found | None:
+    def pointer_test(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> ComputedCandidate | None:
         """`p != 0`, for a pointer that the region does not set, also where it stands as `p == 0`."""
         if not isinstance(node, c_ast.BinaryOp) or node.op not in ("==", "!=") or not _is_zero(node.right):
             return None
@@ -74,9 +74,9 @@ class Invariants:
             return None
         text = c_text(c_ast.BinaryOp("!=", node.left, node.right))
         stem = "_".join(["has", *re.findall(r"\w+", c_text(node.left))])
-        return Found(text, text, (), (), INT, stem, all(s.type == "." for s in _way(node.left)))
+        return ComputedCandidate(text, text, (), (), INT, stem, all(s.type == "." for s in _way(node.left)))
 
-    def apart(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Found | None:
+    def apart(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> ComputedCandidate | None:
         """`end - begin`, for pointers to elements of one type that the region does not set."""
         if not isinstance(node, c_ast.BinaryOp) or node.op != "-":
             return None
@@ -84,7 +84,7 @@ class Invariants:
         if sides[0] is None or sides[1] is None or pointee(sides[0]) != pointee(sides[1]):
             return None
         text = c_text(node)
-        return Found(text, "{0}", (), (MemoryRead(text, LONG, "", ()),), LONG)
+        return ComputedCandidate(text, "{0}", (), (MemoryRead(text, LONG, "", ()),), LONG)
 
     def _pointer(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> DeclaredType | None:
         """The type of a pointer, a variable or a member of one, that the region does not set."""

@@ -35,7 +35,7 @@ from codegen.frontend.expressions.polynomials import (
     text,
     times,
 )
-from codegen.frontend.memory.computed_parameters import Found
+from codegen.frontend.memory.computed_parameters import ComputedCandidate
 from codegen.record import record
 from codegen.scop.types import LONG
 
@@ -219,7 +219,7 @@ def _measured(flat: Flat, uses: Sequence[SubscriptUse], affiner: Affiner) -> Fla
         formula = _formula(outer, inner)
         if formula not in affiner.computed:
             divisors = (text(inner),) if " / " in formula else ()
-            raise MissingParameter(Found(formula, formula, divisors, (), LONG))
+            raise MissingParameter(ComputedCandidate(formula, formula, divisors, (), LONG))
         name, _ = affiner.computed[formula]
         for use in uses:
             where = use.frame.domain

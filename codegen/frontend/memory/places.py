@@ -20,7 +20,7 @@ from codegen.scop.origins import Place
 
 
 @record
-class Names:
+class RegionNames:
     """What identifiers mean in the region."""
 
     variables: Mapping[str, Variable]
@@ -37,7 +37,7 @@ class Names:
 class Places:
     """What the names of one statement stand for."""
 
-    names: Names
+    names: RegionNames
     affiner: Affiner
     frame: Frame
     inside: Mapping[str, tuple[InsideVar, DeclaredType]]

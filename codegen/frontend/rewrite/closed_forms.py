@@ -8,7 +8,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.address import Offsets
-from codegen.frontend.rewrite.pointer_steps import Trips, Walk
+from codegen.frontend.rewrite.pointer_steps import CountedWalk, Trips
 from codegen.frontend.syntax.declarators import DeclaredType, literal_int
 from codegen.frontend.syntax.tree import names, typename
 from codegen.record import record
@@ -16,7 +16,7 @@ from codegen.scop.types import CType
 
 
 @record
-class Sum:
+class StepSum:
     """Signs and values that are added up. `plain` is right `within` these loops alone, for it takes them to run at all;
     `exact` is right everywhere."""
 
@@ -25,31 +25,31 @@ class Sum:
     within: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, node: c_ast.Node) -> Sum:
+    def of(cls, node: c_ast.Node) -> StepSum:
         return cls(((1, node),), ((1, node),))
 
     @property
     def names(self) -> set[str]:
         return set[str]().union(*(names(v) for _, v in (*self.plain, *self.exact)))
 
-    def plus(self, sign: int, other: Sum) -> Sum:
+    def plus(self, sign: int, other: StepSum) -> StepSum:
         plain, exact = (tuple((sign * s, v) for s, v in x) for x in (other.plain, other.exact))
-        return Sum((*self.plain, *plain), (*self.exact, *exact), self.within | other.within)
+        return StepSum((*self.plain, *plain), (*self.exact, *exact), self.within | other.within)
 
-    def moved(self, each: Sum, walk: Walk) -> Sum:
+    def moved(self, each: StepSum, walk: CountedWalk) -> StepSum:
         """With what every iteration before this one has added."""
         plain, exact = (tuple((s, walk.times(v)) for s, v in x) for x in (each.plain, each.exact))
-        return self.plus(1, Sum(plain, exact, each.within))
+        return self.plus(1, StepSum(plain, exact, each.within))
 
-    def passed(self, each: Sum, plain: Trips, exact: Trips, loop: int) -> Sum:
+    def passed(self, each: StepSum, plain: Trips, exact: Trips, loop: int) -> StepSum:
         """With what a whole loop has added."""
         within = each.within if plain.sure else each.within | {loop}
-        more = Sum(tuple((s, plain.of(v)) for s, v in each.plain), tuple((s, exact.of(v)) for s, v in each.exact))
+        more = StepSum(tuple((s, plain.of(v)) for s, v in each.plain), tuple((s, exact.of(v)) for s, v in each.exact))
         return self.plus(1, replace(more, within=within))
 
 
 def closed_form(
-    value: Sum, ctype: CType, loops: frozenset[int], shapes: Mapping[str, DeclaredType], coord: object
+    value: StepSum, ctype: CType, loops: frozenset[int], shapes: Mapping[str, DeclaredType], coord: object
 ) -> c_ast.Node:
     """The sum as one expression, inside these loops, as an integer of this type holds it: unsigned arithmetic wraps
     around in it as in the source, and signed arithmetic is done in the type itself or in long."""

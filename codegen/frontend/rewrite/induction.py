@@ -15,9 +15,9 @@ from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.prescan import Prescan, prescan
-from codegen.frontend.rewrite.closed_forms import Sum, closed_form
+from codegen.frontend.rewrite.closed_forms import StepSum, closed_form
 from codegen.frontend.rewrite.initial_values import Entries
-from codegen.frontend.rewrite.pointer_steps import Steady, Walk, advance, trips
+from codegen.frontend.rewrite.pointer_steps import CountedWalk, Steady, advance, trips
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.live import addressed
 from codegen.frontend.syntax.origins import origins_of
@@ -79,7 +79,7 @@ def _candidates(site: RegionSite, region: c_ast.Node) -> set[str]:
         if isinstance(n, c_ast.Decl) and n.name and not n.storage:
             shapes[str(n.name)] = site.types.shape(n.type)
     numbers = {n for n, s in shapes.items() if _is_number(s)}
-    loops = {w.counter for n in nodes(region) if isinstance(n, c_ast.For) and (w := Walk.of(n)) is not None}
+    loops = {w.counter for n in nodes(region) if isinstance(n, c_ast.For) and (w := CountedWalk.of(n)) is not None}
     out = numbers - loops - twice - shadowing(site.statements, set(site.variables))
     return (out & (assigned(region) | set(here))) - addressed(site.function.body) - site.hidden
 
@@ -113,11 +113,11 @@ def _outer_loops(node: c_ast.Node) -> Iterator[c_ast.For]:
 class _Env:
     """The formula of each tracked variable (None: none that is known), and the counters and loops around."""
 
-    known: Mapping[str, Sum | None]
+    known: Mapping[str, StepSum | None]
     counters: frozenset[str] = frozenset()
     loops: frozenset[int] = frozenset()
 
-    def told(self, name: str, value: Sum | None) -> _Env:
+    def told(self, name: str, value: StepSum | None) -> _Env:
         return replace(self, known={**self.known, name: value})
 
     def forget(self, gone: set[str]) -> _Env:
@@ -138,7 +138,9 @@ class _Inductions:
         region = c_ast.Compound(list(self.site.statements))
         self.shapes = {n: v.shape for n, v in self.site.variables.items()}
         self.shapes |= {str(d.name): self.site.types.shape(d.type) for d in nodes(region) if isinstance(d, c_ast.Decl)}
-        start = {n: Sum.of(self.entries.before(n)) if n in self.site.variables else None for n in sorted(self.tracked)}
+        start = {
+            n: StepSum.of(self.entries.before(n)) if n in self.site.variables else None for n in sorted(self.tracked)
+        }
         self.shapes |= {own: self.shapes[real] for own, real in self.entries.given.items()}
         made, env = self.block(self.site.statements, _Env(start))
         for name in sorted(n for n in self.tracked if n in self.site.variables and not self.site.dies(n)):
@@ -175,7 +177,7 @@ class _Inductions:
             return [], env.told(str(target.name), self._set(node, str(target.name), env))
         return [self.value(node, env)], env
 
-    def _set(self, node: c_ast.Node, name: str, env: _Env) -> Sum | None:
+    def _set(self, node: c_ast.Node, name: str, env: _Env) -> StepSum | None:
         """The formula behind a statement that sets a tracked variable."""
         if isinstance(node, c_ast.Assignment) and node.op == "=":
             return self._sum(name, node.rvalue, env)
@@ -186,13 +188,13 @@ class _Inductions:
             raise _GivesUp(name)
         return before.plus(1 if op == "+" else -1, self._sum(name, by, env))
 
-    def _sum(self, name: str, node: c_ast.Node, env: _Env) -> Sum:
+    def _sum(self, name: str, node: c_ast.Node, env: _Env) -> StepSum:
         """A value as a formula that does not change as long as it is known."""
         made = self.value(node, env)
         if assigned(made) or not self._steady(made, env):
             wanted = sorted(n for n in names(node) if n in self.allowed and n not in self.tracked)
             raise _GivesUp(name, wanted[0] if wanted else "")
-        return Sum.of(made)
+        return StepSum.of(made)
 
     def _part(self, node: c_ast.Node, env: _Env) -> c_ast.Node:
         if isinstance(node, (c_ast.Case, c_ast.Default)):
@@ -221,7 +223,7 @@ class _Inductions:
         return made[0] if one else c_ast.Compound(made, node.coord), after
 
     def _for(self, node: c_ast.For, env: _Env) -> tuple[list[c_ast.Node], _Env]:
-        moved, walk = sorted(assigned(node) & self.tracked), Walk.of(node)
+        moved, walk = sorted(assigned(node) & self.tracked), CountedWalk.of(node)
         inside = self._unknown(env, set(moved))
         if walk is not None:
             inside = replace(inside, counters=env.counters | {walk.counter}, loops=env.loops | {id(node)})
@@ -247,7 +249,7 @@ class _Inductions:
             return mapped(node, lambda child: child if child is node.lvalue else self.value(child, env))
         return self.value(node, env)
 
-    def _moving_in(self, name: str, node: c_ast.For, walk: Walk, env: _Env) -> Sum | None:
+    def _moving_in(self, name: str, node: c_ast.For, walk: CountedWalk, env: _Env) -> StepSum | None:
         """Its formula at the start of an iteration; None if it is set before it is used there."""
         before, each = env.known[name], self._each(name, node, env)
         first = self.value(walk.first, env)
@@ -255,7 +257,7 @@ class _Inductions:
             return None
         return before.moved(each, replace(walk, first=first))
 
-    def _moved_by(self, name: str, node: c_ast.For, env: _Env) -> Sum | None:
+    def _moved_by(self, name: str, node: c_ast.For, env: _Env) -> StepSum | None:
         """Its formula behind a loop."""
         before, each = env.known[name], self._each(name, node, env)
         plain, exact = (trips(node, self._fixed_in(node, env), exact) for exact in (False, True))
@@ -264,17 +266,17 @@ class _Inductions:
         plain, exact = (replace(x, count=self.value(x.count, env)) for x in (plain, exact))
         return before.passed(each, plain, exact, id(node))
 
-    def _each(self, name: str, node: c_ast.For, env: _Env) -> Sum | None:
+    def _each(self, name: str, node: c_ast.For, env: _Env) -> StepSum | None:
         """What one iteration adds to it; None where that differs from one to the next."""
         plain, exact = (advance(name, node, self._fixed_in(node, env), exact) for exact in (False, True))
         if plain is None or exact is None:
             return None
         one, two = (tuple((s, self.value(v, env)) for s, v in x.parts) for x in (plain, exact))
-        return Sum(one, two, plain.within)
+        return StepSum(one, two, plain.within)
 
     def _fixed_in(self, node: c_ast.For, env: _Env) -> Steady:
         """Asks whether a value is the same in all iterations of a loop."""
-        walk = Walk.of(node)
+        walk = CountedWalk.of(node)
         changing = assigned(node) | set(declared(node)) | ({walk.counter} if walk is not None else set())
         return lambda v: not names(v) & changing and self._steady(self.value(v, env), env)
 

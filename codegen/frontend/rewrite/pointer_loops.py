@@ -12,7 +12,7 @@ from codegen.frontend.expressions.address import Address, pointee, total
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.prescan import Prescan
 from codegen.frontend.rewrite.pointer_expressions import Env, Values
-from codegen.frontend.rewrite.pointer_steps import Walk, advance, pointer_head, trips
+from codegen.frontend.rewrite.pointer_steps import CountedWalk, advance, pointer_head, trips
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.symbols import has_const_elements
 from codegen.frontend.syntax.tree import Fresh, assigned, declaration, declared, mapped, names
@@ -60,7 +60,7 @@ class PointerLoops(Values, ABC):
         first, env = self.block(ahead, env)
         pointer, node, at = self._by_index(node, env)
         moved = {p for p in assigned(node) if p in env.known}
-        walk = Walk.of(node)
+        walk = CountedWalk.of(node)
         inside = env
         if isinstance(node.init, c_ast.DeclList):
             shapes = {str(d.name): self.site.types.shape(d.type) for d in node.init.decls}
@@ -148,7 +148,7 @@ class PointerLoops(Values, ABC):
         return mine, rest[0] if len(rest) == 1 else c_ast.ExprList(rest, node.coord) if rest else None
 
     def _walking(
-        self, name: str, node: c_ast.For, walk: Walk | None, at: Address | None, inside: Env
+        self, name: str, node: c_ast.For, walk: CountedWalk | None, at: Address | None, inside: Env
     ) -> Address | None:
         """Where a pointer that the loop moves is at the start of an iteration; None if it is set before it is used."""
         if at is None or walk is None or at.single or walk.counter in self.shadowed:

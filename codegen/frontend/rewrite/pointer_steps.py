@@ -21,7 +21,7 @@ _MOVES = {"++": 1, "p++": 1, "+=": 1, "--": -1, "p--": -1, "-=": -1}
 
 
 @record
-class Walk:
+class CountedWalk:
     """A loop that counts from `first` by `step`."""
 
     counter: str
@@ -29,7 +29,7 @@ class Walk:
     step: int
 
     @classmethod
-    def of(cls, node: c_ast.For) -> Walk | None:
+    def of(cls, node: c_ast.For) -> CountedWalk | None:
         init = node.init
         if isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None:
             name, first = str(init.decls[0].name), init.decls[0].init
@@ -66,7 +66,7 @@ class PointerHead:
 
 def pointer_head(node: c_ast.For) -> PointerHead | None:
     """The header of a loop that may count with a pointer; None for other forms."""
-    walk, cond = Walk.of(node), node.cond
+    walk, cond = CountedWalk.of(node), node.cond
     if walk is None or isinstance(node.next, c_ast.ExprList) or not isinstance(cond, c_ast.BinaryOp):
         return None
     turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
@@ -171,7 +171,7 @@ def _sure(whole: c_ast.Node, part: c_ast.Node) -> bool:
 
 def trips(node: c_ast.For, steady: Steady, exact: bool = False) -> Trips | None:
     """How often a loop runs, if nothing in it changes that. With `exact`, 0 for one that does not run at all."""
-    walk, cond = Walk.of(node), node.cond
+    walk, cond = CountedWalk.of(node), node.cond
     if walk is None or not isinstance(cond, c_ast.BinaryOp) or (abs(walk.step) != 1 and cond.op == "!="):
         return None
     ops = ("<", "<=", "!=") if walk.step > 0 else (">", ">=", "!=")

@@ -12,9 +12,9 @@ from codegen.frontend.context.frame import Binding, Frame, LocalVar
 from codegen.frontend.context.raw import InsideVar, RawAccess, RawNode, RawStatement
 from codegen.frontend.expressions.affine import Affiner, c_text
 from codegen.frontend.memory.declare import check_extent, is_formula
-from codegen.frontend.memory.places import Names
+from codegen.frontend.memory.places import RegionNames
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.if_conversion import Put, choice_value, puts, read_choice
+from codegen.frontend.statements.if_conversion import ChosenAssignment, choice_value, puts, read_choice
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.lvalues import subscripts
 from codegen.frontend.syntax.members import spelled
@@ -32,7 +32,7 @@ class StatementBuilder:
     """Collects raw statements, and the variables that are declared in the region or made for it."""
 
     site: RegionSite
-    names: Names
+    names: RegionNames
     affiner: Affiner
     reassigned: frozenset[str]  # names assigned anywhere in the region other than by their declaration
     mentioned: frozenset[str]  # outer names that the region uses
@@ -41,7 +41,7 @@ class StatementBuilder:
     used: set[str] = field(default_factory=set)  # names that new variables cannot have
     made: set[str] = field(default_factory=set)  # those of new variables
 
-    def formula(self, put: Put, frame: Frame) -> Binding | None:
+    def formula(self, put: ChosenAssignment, frame: Frame) -> Binding | None:
         """What an assignment makes of an integer variable, if that is a formula of loop variables and parameters."""
         name = put.lvalue.name
         shape = self._scalar(name, frame)

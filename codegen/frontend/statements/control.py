@@ -21,7 +21,7 @@ from codegen.frontend.rewrite.jumps import choices, empty, leading_breaks, once,
 from codegen.frontend.rewrite.plain_statements import ends_program
 from codegen.frontend.statements.assignments import StatementBuilder, without_predicate
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.if_conversion import Put, as_put, read_choice
+from codegen.frontend.statements.if_conversion import ChosenAssignment, as_put, read_choice
 from codegen.frontend.statements.loops import Header, loop_space, read_header
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.live import addressed, live_before_branches, mentions
@@ -343,19 +343,19 @@ class Walker(StatementBuilder):
             )
         own = c_ast.ID(node.name, node.coord)
         made = self.assign(own, "=", node.init, node, frame)
-        return frame.bound(node.name, self.formula(Put(own, "=", node.init), frame)), made
+        return frame.bound(node.name, self.formula(ChosenAssignment(own, "=", node.init), frame)), made
 
 
-def _chosen(node: c_ast.Node) -> Put | None:
+def _chosen(node: c_ast.Node) -> ChosenAssignment | None:
     """`if (c) x = a; else x = b;` as the assignment of `c ? a : b`."""
     choice = read_choice(node) if isinstance(node, c_ast.If) else None
     yes, no = (choice.yes, choice.no) if choice is not None else (None, None)
-    if choice is None or not isinstance(yes, Put) or not (no is None or isinstance(no, Put)):
+    if choice is None or not isinstance(yes, ChosenAssignment) or not (no is None or isinstance(no, ChosenAssignment)):
         return None
     if yes.op != "=" or (no is not None and no.op != "="):
         return None
     other = yes.lvalue if no is None else no.rvalue
-    return Put(yes.lvalue, "=", c_ast.TernaryOp(choice.cond, yes.rvalue, other, node.coord))
+    return ChosenAssignment(yes.lvalue, "=", c_ast.TernaryOp(choice.cond, yes.rvalue, other, node.coord))
 
 
 def _depth(node: c_ast.Node) -> int:

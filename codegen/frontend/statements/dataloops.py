@@ -17,7 +17,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.if_conversion import Put, as_put
+from codegen.frontend.statements.if_conversion import ChosenAssignment, as_put
 from codegen.frontend.statements.loops import Header, read_header
 from codegen.frontend.syntax.symbols import RegionSite, location
 from codegen.record import mutable
@@ -105,7 +105,7 @@ class LoopReader:
         value = None if node.init is None else self.builder.expr(node.init)
         return Declare(self._named(str(node.name), shape.elem, loc), shape.elem, value)
 
-    def _stored(self, put: Put) -> Store:
+    def _stored(self, put: ChosenAssignment) -> Store:
         b = self.builder
         if isinstance(put.lvalue, c_ast.ID) and put.lvalue.name in b.code:
             return Store(b.code[put.lvalue.name], put.op, b.expr(put.rvalue))

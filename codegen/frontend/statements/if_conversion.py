@@ -23,7 +23,7 @@ from codegen.scop.types import CType
 
 
 @record
-class Put:
+class ChosenAssignment:
     """`lvalue op rvalue`."""
 
     lvalue: c_ast.Node
@@ -40,15 +40,15 @@ class Choice:
     no: Branch
 
 
-Branch = Union[Put, Choice, None]
+Branch = Union[ChosenAssignment, Choice, None]
 
 
-def as_put(node: c_ast.Node) -> Put | None:
+def as_put(node: c_ast.Node) -> ChosenAssignment | None:
     """An assignment, `x++` or `x--` as a statement; None for anything else."""
     if isinstance(node, c_ast.Assignment):
-        return Put(node.lvalue, node.op, node.rvalue)
+        return ChosenAssignment(node.lvalue, node.op, node.rvalue)
     if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
-        return Put(node.expr, "+=" if "+" in node.op else "-=", c_ast.Constant("int", "1", node.coord))
+        return ChosenAssignment(node.expr, "+=" if "+" in node.op else "-=", c_ast.Constant("int", "1", node.coord))
     return None
 
 
@@ -62,7 +62,7 @@ def read_choice(node: c_ast.If) -> Choice | None:
     return found if isinstance(found, Choice) and len(texts) == 1 else None
 
 
-def puts(branch: Branch) -> Iterator[Put]:
+def puts(branch: Branch) -> Iterator[ChosenAssignment]:
     """The assignments of a choice, in order."""
     if isinstance(branch, Choice):
         yield from puts(branch.yes)
@@ -105,7 +105,7 @@ def _scattered(branch: Branch, builder: BodyBuilder, target: int, kept: Ref) -> 
     """The same for a place about which data decide: which one it is, is asked only where something is put there."""
     if branch is None:
         return kept
-    if isinstance(branch, Put):
+    if isinstance(branch, ChosenAssignment):
         return Store(builder.place(branch.lvalue, target), branch.op, builder.expr(branch.rvalue))
     cond = builder.expr(branch.cond)
     with builder.when(branch.cond, True):
@@ -140,7 +140,7 @@ class _Maker:
         """The value and its C type, if known. A choice has the type of its branches after C's conversions."""
         if branch is None:
             return self.builder.read(self.lvalue), self.shape.elem
-        if isinstance(branch, Put):
+        if isinstance(branch, ChosenAssignment):
             return self._put(branch)
         cond = self.builder.expr(branch.cond)
         with self.builder.when(branch.cond, True):
@@ -160,7 +160,7 @@ class _Maker:
         stored = have.kind == "float" and alike(have, elem)
         return stored or all(keeps(as_value(t) or t, have) for t in types)
 
-    def _put(self, put: Put) -> tuple[Expr, CType | None]:
+    def _put(self, put: ChosenAssignment) -> tuple[Expr, CType | None]:
         if put.op == "=":
             return self.builder.expr(put.rvalue), _narrowest(put.rvalue) or value_type(put.rvalue, self.builder)
         op = put.op[:-1]
@@ -174,4 +174,4 @@ class _Maker:
         return e if nameless or (t is not None and alike(t, elem)) else Cast(elem.spelling, e, elem)
 
 
-__all__ = ["Choice", "Put", "as_put", "choice_value", "puts", "read_choice"]
+__all__ = ["Choice", "ChosenAssignment", "as_put", "choice_value", "puts", "read_choice"]

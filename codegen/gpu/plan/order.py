@@ -31,11 +31,11 @@ def device_order(p: Program, apart: frozenset[str] = frozenset()) -> Node:
     ties = p.must
     for array in sorted(p.deps.folds):
         ties = ties.union(p.deps.folds[array])  # sums that may be reordered, but that threads cannot share
-    return _level(Level(p, apart, 0), ties, names, {n: enclosing(p.tree, n) for n in names})
+    return _level(HostLevel(p, apart, 0), ties, names, {n: enclosing(p.tree, n) for n in names})
 
 
 @record
-class Level:
+class HostLevel:
     """A region, the statements of it that stand apart, and how many loops are on the host already."""
 
     program: Program
@@ -43,7 +43,7 @@ class Level:
     depth: int
 
 
-def _level(at: Level, ties: isl.UnionMap, names: Sequence[str], own: Own) -> Node:
+def _level(at: HostLevel, ties: isl.UnionMap, names: Sequence[str], own: Own) -> Node:
     p, depth = at.program, at.depth
     parts = [
         _circle(at, _among(p.scop, ties, circle), circle, own)
@@ -52,7 +52,7 @@ def _level(at: Level, ties: isl.UnionMap, names: Sequence[str], own: Own) -> Nod
     return seq(_joined(at, ties, parts))
 
 
-def _circle(at: Level, ties: isl.UnionMap, circle: tuple[str, ...], own: Own) -> Node:
+def _circle(at: HostLevel, ties: isl.UnionMap, circle: tuple[str, ...], own: Own) -> Node:
     """The nest of statements that belong together."""
     p = at.program
     shared = [_of(lp, circle) for lp in own[circle[0]] if all(n in lp.exprs for n in circle)]
@@ -111,7 +111,7 @@ def _coalesced(scop: Scop, lp: Loop, loops: Sequence[Loop], names: Sequence[str]
     return total
 
 
-def _joined(at: Level, ties: isl.UnionMap, parts: Sequence[Node]) -> list[Node]:
+def _joined(at: HostLevel, ties: isl.UnionMap, parts: Sequence[Node]) -> list[Node]:
     """Neighbours with the same threads, none of which waits for another one's, as one nest: fewer launches, and values
     stay in registers."""
     out: list[Node] = []
@@ -121,7 +121,7 @@ def _joined(at: Level, ties: isl.UnionMap, parts: Sequence[Node]) -> list[Node]:
     return out
 
 
-def _both(at: Level, ties: isl.UnionMap, a: Node, b: Node) -> Node | None:
+def _both(at: HostLevel, ties: isl.UnionMap, a: Node, b: Node) -> Node | None:
     p = at.program
     if at.apart & {*statements(a), *statements(b)}:
         return None

@@ -19,7 +19,7 @@ else:
 
 
 @record
-class Processor:
+class Device:
     """One device. Sizes are in bytes, rates in bytes and operations per second of the whole device."""
 
     name: str
@@ -54,7 +54,7 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def processor(device: str) -> Processor:
+def processor(device: str) -> Device:
     """The device that --device names, or that a file of the user's describes. Raises InputError."""
     if device.endswith(".toml"):
         try:
@@ -71,13 +71,13 @@ def processor(device: str) -> Processor:
     return parse(f"{device}.toml", file.read_text(encoding="utf-8"))
 
 
-def parse(file: str, text: str) -> Processor:
+def parse(file: str, text: str) -> Device:
     """A description; every key has to be there, and no other."""
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError("bad-machine", f"not TOML: {error}", Loc(file)) from None
-    kinds = {f.name: str(f.type) for f in fields(Processor)}
+    kinds = {f.name: str(f.type) for f in fields(Device)}
     for key, value in found.items():
         if key not in kinds:
             close = difflib.get_close_matches(key, kinds, n=1)
@@ -88,7 +88,7 @@ def parse(file: str, text: str) -> Processor:
     if missing:
         raise InputError("bad-machine", f"`{missing[0]}` is missing", Loc(file))
     values: dict[str, Any] = {k: float(v) if kinds[k] == "float" else v for k, v in found.items()}
-    return Processor(**values)
+    return Device(**values)
 
 
 def _fits(kind: str, value: object) -> bool:

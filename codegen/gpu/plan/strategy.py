@@ -9,7 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.gpu.plan.order import as_axes, device_order
-from codegen.gpu.plan.processor import Processor
+from codegen.gpu.plan.processor import Device
 from codegen.plan.model import Directive, Grid, LoopRef, Plan, Schedule
 from codegen.recognize.access.boxes import cuts
 from codegen.recognize.access.extent import longest
@@ -30,7 +30,7 @@ STEPS = 4e11  # steps that all threads make in a second, if there are enough of 
 SCATTERED = 4.0  # how much longer steps take whose neighbours do not touch neighbours in memory
 
 
-def device_plan(source: Program, processor: Processor, tiles: bool = False) -> Decision:
+def device_plan(source: Program, processor: Device, tiles: bool = False) -> Decision:
     """The cheaper of two orders: by levels, in the iterators of the source, and isl's, which may skew. Products stand
     apart where they can run in tiles."""
     products = frozenset(s.name for s in source.scop.statements if tiles and _is_product(source.scop, s))
@@ -56,7 +56,7 @@ def _grids(d: Decision) -> bool:
     return any(isinstance(x, Grid) for x in d.plan.directives)
 
 
-def _other(source: Program, processor: Processor) -> list[Decision]:
+def _other(source: Program, processor: Device) -> list[Decision]:
     try:
         tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
         return [_planned(source, _threads_first(source, tree), processor)]
@@ -64,7 +64,7 @@ def _other(source: Program, processor: Processor) -> list[Decision]:
         return []
 
 
-def _split(source: Program, processor: Processor) -> list[Decision]:
+def _split(source: Program, processor: Device) -> list[Decision]:
     """With instances told apart that stand in each other's way: the row and the column of a step."""
     cut = split_at(source)
     if cut is None:
@@ -83,7 +83,7 @@ def _bound(source: Program) -> float:
     return 4e-5 + 2 * steps / STEPS
 
 
-def _planned(source: Program, tree: Node, processor: Processor) -> Decision:
+def _planned(source: Program, tree: Node, processor: Device) -> Decision:
     p, out = source.with_tree(tree), [Schedule(tree)]
     directives: list[Directive] = [*out]
     remarks: list[Diagnostic] = []
@@ -112,7 +112,7 @@ def _kernels(node: Node) -> Iterator[Band]:
         yield from _kernels(k)
 
 
-def _threads(p: Program, band: Band, processor: Processor) -> list[tuple[Loop, int]]:
+def _threads(p: Program, band: Band, processor: Device) -> list[tuple[Loop, int]]:
     """The loops that become threads with the threads of a block along each."""
     bound = [lp for lp in band.loops if lp.coincident][:3]
     wide = 2 * processor.warp
@@ -178,7 +178,7 @@ def shape(p: Program, stmt: str) -> Shape:
     return Shape(grid[0], len(grid), len(around) - grid[-1] - 1)
 
 
-def _cost(p: Program, processor: Processor) -> float:
+def _cost(p: Program, processor: Device) -> float:
     """Seconds, with loops of a usual length: launches, steps one after the other, and all steps together."""
     total = 0.0
     for s in p.scop.statements:

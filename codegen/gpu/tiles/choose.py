@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from codegen.ast.ctree import CNode, For, Instance, walk
 from codegen.diagnostics import Diagnostic, Severity
-from codegen.gpu.plan.processor import Processor
+from codegen.gpu.plan.processor import Device
 from codegen.gpu.tiles.find import Nest, NoTiles, TiledProduct, product_nest, staged_arrays, tiled
-from codegen.gpu.tiles.model import UNITS, Staging, Tile
+from codegen.gpu.tiles.model import UNITS, DepthStaging, ThreadTile
 from codegen.gpu.tiles.prove import shared_bytes, wrong_tile
 from codegen.plan.model import BlockTile, LoopRef, Registers, StageShared
 from codegen.scop.model import Scop
@@ -21,9 +21,14 @@ MOST_SHARED = 232448  # bytes of a block, on the largest device
 DEPTH, STAGES = 16, (4, 2)
 PAD = 4  # elements: lines of 16 and 4 more begin in other banks
 # Threads along rows and columns, and what each has in registers: the larger, the fewer loads for each step.
-PLAIN = (Tile((8, 32), (16, 8)), Tile((8, 16), (8, 8)), Tile((8, 16), (8, 4)), Tile((8, 16), (4, 4)))
-HALF = (Tile((16, 16), (8, 8)), Tile((8, 16), (8, 4)), Tile((8, 16), (4, 4)))  # elements of 8 bytes
-UNIT = (Tile((32, 8), (4, 16)), Tile((16, 8), (4, 8)), Tile((16, 8), (2, 8)))
+PLAIN = (
+    ThreadTile((8, 32), (16, 8)),
+    ThreadTile((8, 16), (8, 8)),
+    ThreadTile((8, 16), (8, 4)),
+    ThreadTile((8, 16), (4, 4)),
+)
+HALF = (ThreadTile((16, 16), (8, 8)), ThreadTile((8, 16), (8, 4)), ThreadTile((8, 16), (4, 4)))  # elements of 8 bytes
+UNIT = (ThreadTile((32, 8), (4, 16)), ThreadTile((16, 8), (4, 8)), ThreadTile((16, 8), (2, 8)))
 
 
 def tiled_products(p: Program, code: CNode) -> tuple[TiledProduct, ...]:
@@ -51,15 +56,15 @@ def _planned(scop: Scop, code: CNode, tiles: Sequence[Registers], stages: Sequen
     sizes = {(d.loop.name, d.size, d.stages) for d in stages}
     if len(sizes) != 1 or min(sizes)[0] != nest.depth.loop.name:
         raise NoTiles(f"arrays of {name} are staged along {nest.depth.loop.name}, all in the same way")
-    staging = Staging(stages[0].size, stages[0].stages)
+    staging = DepthStaging(stages[0].size, stages[0].stages)
     made = tiled(scop, nest, [_tile(d) for d in tiles], staging, {d.array: d.pad for d in stages})
     proven(made)
     return made
 
 
-def _tile(d: Registers) -> Tile:
+def _tile(d: Registers) -> ThreadTile:
     (_, rows), (_, columns) = d.loops
-    return Tile(d.threads, (rows, columns), UNITS[d.unit] if d.unit else None)
+    return ThreadTile(d.threads, (rows, columns), UNITS[d.unit] if d.unit else None)
 
 
 def proven(p: TiledProduct) -> None:
@@ -83,7 +88,7 @@ def nest_of(scop: Scop, code: CNode, stmt: str) -> Nest:
     raise NoTiles(f"{stmt} does not run on threads")
 
 
-def in_tiles(d: Decision, code: CNode, processor: Processor) -> Decision:
+def in_tiles(d: Decision, code: CNode, processor: Device) -> Decision:
     """A plan of the tool's own, with tiles for the products in it."""
     for s in d.program.scop.statements:
         try:
@@ -102,13 +107,13 @@ def in_tiles(d: Decision, code: CNode, processor: Processor) -> Decision:
     return d
 
 
-def _proposed(scop: Scop, nest: Nest, processor: Processor) -> tuple[BlockTile, ...]:
+def _proposed(scop: Scop, nest: Nest, processor: Device) -> tuple[BlockTile, ...]:
     """Directives for a product, if they can be proven. Raises NoTiles."""
     pads = {a: max(PAD, 16 // n) for a, n in staged_arrays(scop, nest).items()}
     for unit in _units(processor):
         for stages in STAGES:
             try:
-                made = tiled(scop, nest, _tiles(scop, nest, unit), Staging(DEPTH, stages), pads)
+                made = tiled(scop, nest, _tiles(scop, nest, unit), DepthStaging(DEPTH, stages), pads)
                 kept = tuple(t for t in made.tiles if _fits(made, t, processor))
             except NoTiles:
                 continue
@@ -117,7 +122,7 @@ def _proposed(scop: Scop, nest: Nest, processor: Processor) -> tuple[BlockTile, 
     raise NoTiles("no tiles fit the device")
 
 
-def _fits(p: TiledProduct, t: Tile, processor: Processor) -> bool:
+def _fits(p: TiledProduct, t: ThreadTile, processor: Device) -> bool:
     """Has the device room for tiles of this size, and do all proofs go through for them?"""
     if shared_bytes(t, p.staging, p.operands) > processor.shared_per_block:
         return False
@@ -135,7 +140,7 @@ def _directives(p: TiledProduct, pads: Mapping[str, int]) -> tuple[BlockTile, ..
     return (*registers, *(StageShared(a, depth, DEPTH, p.staging.stages, n) for a, n in pads.items()))
 
 
-def _units(processor: Processor) -> Iterator[str]:
+def _units(processor: Device) -> Iterator[str]:
     """Matrix units for f64, if the device has them, and none."""
     generation = processor.architecture.removeprefix("sm_")
     if processor.matrix_units and generation.isdigit() and int(generation) in (80, 90):
@@ -143,7 +148,7 @@ def _units(processor: Processor) -> Iterator[str]:
     yield ""
 
 
-def _tiles(scop: Scop, nest: Nest, unit: str) -> tuple[Tile, ...]:
+def _tiles(scop: Scop, nest: Nest, unit: str) -> tuple[ThreadTile, ...]:
     if unit:
         return tuple(replace(t, unit=UNITS[unit]) for t in UNIT)
     s = nest.statement

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from codegen.ast.ctree import CExpr, CNode, For, Instance, Name, expr_names
 from codegen.gpu.body import plain_type
-from codegen.gpu.tiles.model import DEEP, WIDE, Operand, Staging, Tile
-from codegen.gpu.tiles.order import Order, pipelined
+from codegen.gpu.tiles.model import DEEP, WIDE, DepthStaging, StagedOperand, ThreadTile
+from codegen.gpu.tiles.order import TileProgram, pipelined
 from codegen.gpu.transfers import strides_of
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
@@ -44,10 +44,10 @@ class TiledProduct:
     """A product with everything that is proven and printed of it."""
 
     nest: Nest
-    tiles: tuple[Tile, ...]
-    staging: Staging
-    operands: tuple[Operand, ...]
-    order: Order
+    tiles: tuple[ThreadTile, ...]
+    staging: DepthStaging
+    operands: tuple[StagedOperand, ...]
+    order: TileProgram
     step: int  # depths that are loaded and computed at once
     guarded: bool  # are there depths beyond the last one that must not be computed?
     vector: int  # elements of 16 bytes, if all arrays have equal ones
@@ -90,7 +90,9 @@ def product_nest(scop: Scop, node: CNode) -> Nest:
     return Nest(rows, columns, depth, node, s, found, loops[0] if len(loops) > 3 else None)
 
 
-def tiled(scop: Scop, nest: Nest, tiles: Sequence[Tile], staging: Staging, pads: Mapping[str, int]) -> TiledProduct:
+def tiled(
+    scop: Scop, nest: Nest, tiles: Sequence[ThreadTile], staging: DepthStaging, pads: Mapping[str, int]
+) -> TiledProduct:
     """How tiles carry a product out. `pads` are elements behind lines of arrays in shared memory. Raises NoTiles."""
     if not tiles:
         raise NoTiles("there are no tiles")
@@ -124,7 +126,7 @@ def _is_float(scop: Scop, s: Statement) -> bool:
     return scop.arrays[s.accesses[s.target].array].elem.kind == "float"
 
 
-def _fill(o: Operand, floating: bool) -> str:
+def _fill(o: StagedOperand, floating: bool) -> str:
     """x + -0.0 * 0.0 is x, whatever x is; so is x + 0 * 0 in integers."""
     return "-0.0" if floating and o.side == 0 else "0"
 
@@ -160,7 +162,7 @@ def staged_arrays(scop: Scop, nest: Nest) -> dict[str, int]:
     return {a.base: a.elem.bytes for a in found}
 
 
-def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> Operand:
+def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> StagedOperand:
     s, what = nest.statement, nest.what
     a = s.accesses[number]
     array = scop.arrays[a.array]
@@ -171,7 +173,7 @@ def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> Op
     side = 0 if own[0] == what.rows[0] else 1
     line = "own" if moves[own[0]] == "1" else "depth" if moves[what.depth[0]] == "1" else ""
     layout = DEEP if line == "depth" else WIDE
-    return Operand(number, array.base, plain_type(array.elem), array.elem.bytes, side, moves[own[0]],
+    return StagedOperand(number, array.base, plain_type(array.elem), array.elem.bytes, side, moves[own[0]],
                    moves[what.depth[0]], line, layout, pads.get(array.base, 0))  # fmt: skip
 
 

@@ -17,7 +17,7 @@ WIDE, DEEP = "wide", "deep"  # elements that differ in row (or column) lie side 
 
 
 @record
-class Unit:
+class MatrixUnit:
     """A matrix unit: rows, columns and depth of what a warp multiplies at once, in f64. By PTX, a lane has elements
     (lane / 4, lane % 4) of the left operand, (lane % 4, lane / 4) of the right one, and two neighbours of a row of
     the target; further ones are 8 rows or columns, or 4 depths on."""
@@ -31,16 +31,16 @@ class Unit:
         return f"m{self.rows}n{self.columns}k{self.depth}"
 
 
-UNITS = {u.name: u for u in (Unit(8, 8, 4), Unit(16, 8, 4), Unit(16, 8, 8), Unit(16, 8, 16))}
+UNITS = {u.name: u for u in (MatrixUnit(8, 8, 4), MatrixUnit(16, 8, 4), MatrixUnit(16, 8, 8), MatrixUnit(16, 8, 16))}
 
 
 @record
-class Tile:
+class ThreadTile:
     """Threads of a block along rows and columns, and the elements that each has in registers along them."""
 
     threads: tuple[int, int]
     registers: tuple[int, int]
-    unit: Unit | None = None
+    unit: MatrixUnit | None = None
 
     @property
     def count(self) -> int:
@@ -53,7 +53,7 @@ class Tile:
 
 
 @record
-class Operand:
+class StagedOperand:
     """An array that is staged: `side` 0 varies with rows, 1 with columns. `line` is the one of its two strides, own or
     depth, that is one element; `pad` elements stand behind each line of shared memory."""
 
@@ -77,14 +77,14 @@ class Operand:
 
 
 @record
-class Staging:
+class DepthStaging:
     """How much depth is staged at a time, and how often there is room for it."""
 
     depth: int
     stages: int
 
 
-def constants(t: Tile, s: Staging) -> dict[str, int]:
+def constants(t: ThreadTile, s: DepthStaging) -> dict[str, int]:
     """What the names of formulas stand for."""
     (ti, tj), (ri, rj), (rows, columns) = t.threads, t.registers, t.sides
     return {"TI": ti, "TJ": tj, "RI": ri, "RJ": rj, "ROWS": rows, "COLUMNS": columns, "THREADS": t.count,
@@ -107,7 +107,7 @@ RIGHT_COLUMN = "thread / 32 % (TJ / 4) * (4 * RJ) + 8 * i + thread % 32 / 4"
 UNIT_DEPTH = "k + thread % 4"
 
 
-def place(o: Operand) -> str:
+def place(o: StagedOperand) -> str:
     """Where element `x` at depth `k` lies in shared memory, in room number `slot`."""
     side = ("ROWS", "COLUMNS")[o.side]
     if o.layout == WIDE:
@@ -115,14 +115,14 @@ def place(o: Operand) -> str:
     return f"slot * ({side} * (DEPTH + {o.pad})) + x * (DEPTH + {o.pad}) + k"
 
 
-def room(o: Operand) -> str:
+def room(o: StagedOperand) -> str:
     """Elements of all rooms of an operand."""
     side = ("ROWS", "COLUMNS")[o.side]
     one = f"DEPTH * ({side} + {o.pad})" if o.layout == WIDE else f"{side} * (DEPTH + {o.pad})"
     return f"STAGES * ({one})"
 
 
-def copied(o: Operand) -> tuple[str, str, str]:
+def copied(o: StagedOperand) -> tuple[str, str, str]:
     """Copy number `r` of a thread, V elements: row (or column), depth, and how many copies there are."""
     side, v = ("ROWS", "COLUMNS")[o.side], "V" if o.vector > 1 else "1"
     times = f"{side} * DEPTH / ({v} * THREADS)"

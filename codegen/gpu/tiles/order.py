@@ -13,7 +13,7 @@ COPY, COMMIT, WAIT, BARRIER, LOAD, STEP = "copy", "commit", "wait", "barrier", "
 
 
 @record
-class Event:
+class TileEvent:
     """`part` is how far its part of the depth lies ahead of the loop's, `step` the step within it that it loads for or
     computes. A wait leaves `behind` groups of copies under way. `only` is the part, as far ahead, that has to be there
     for the event to take place at all; -1: it always does. Where `divergent`, threads of a block may differ in whether
@@ -28,18 +28,18 @@ class Event:
 
 
 @record
-class Order:
+class TileProgram:
     """Events ahead of the loop over parts, for the parts they name, and those of each iteration."""
 
-    before: tuple[Event, ...]
-    loop: tuple[Event, ...]
+    before: tuple[TileEvent, ...]
+    loop: tuple[TileEvent, ...]
     steps: int  # of a part
 
 
-def pipelined(stages: int, steps: int) -> Order:
+def pipelined(stages: int, steps: int) -> TileProgram:
     """The order of a kernel with so many rooms, and so many steps to a part."""
-    before = [e for u in range(stages - 1) for e in (Event(COPY, u, only=u), Event(COMMIT))]
-    ready = [Event(WAIT, behind=stages - 2), Event(BARRIER)]
-    ahead = [Event(COPY, stages - 1, only=stages - 1), Event(COMMIT)]
-    body = [e for s in range(steps) for e in (Event(LOAD, 0, s), Event(STEP, 0, s))]
-    return Order(tuple(before), (*ready, *ahead, *body), steps)
+    before = [e for u in range(stages - 1) for e in (TileEvent(COPY, u, only=u), TileEvent(COMMIT))]
+    ready = [TileEvent(WAIT, behind=stages - 2), TileEvent(BARRIER)]
+    ahead = [TileEvent(COPY, stages - 1, only=stages - 1), TileEvent(COMMIT)]
+    body = [e for s in range(steps) for e in (TileEvent(LOAD, 0, s), TileEvent(STEP, 0, s))]
+    return TileProgram(tuple(before), (*ready, *ahead, *body), steps)

@@ -22,9 +22,9 @@ from codegen.gpu.tiles.model import (
     UNIT_DEPTH,
     UNIT_ROW,
     WIDE,
-    Operand,
-    Staging,
-    Tile,
+    DepthStaging,
+    StagedOperand,
+    ThreadTile,
     constants,
     copied,
     number,
@@ -32,14 +32,16 @@ from codegen.gpu.tiles.model import (
     place,
     room,
 )
-from codegen.gpu.tiles.order import Order
+from codegen.gpu.tiles.order import TileProgram
 from codegen.gpu.tiles.synchronization import wrong_order
-from codegen.verify.readback import Point
+from codegen.verify.readback import TreePoint
 
 SHARED_ALIGNMENT = 16
 
 
-def wrong_tile(t: Tile, s: Staging, operands: Sequence[Operand], vector: int, order: Order) -> str:
+def wrong_tile(
+    t: ThreadTile, s: DepthStaging, operands: Sequence[StagedOperand], vector: int, order: TileProgram
+) -> str:
     """A sentence about the first proof that fails; empty where all go through."""
     values = {**constants(t, s), **groups(t, operands), "V": vector, "STEP": max(1, s.depth // order.steps)}
     return (
@@ -52,7 +54,7 @@ def wrong_tile(t: Tile, s: Staging, operands: Sequence[Operand], vector: int, or
     )
 
 
-def groups(t: Tile, operands: Sequence[Operand]) -> dict[str, int]:
+def groups(t: ThreadTile, operands: Sequence[StagedOperand]) -> dict[str, int]:
     """Neighbours that a thread has along rows and columns: as many as one load of shared memory brings."""
     out = {}
     for side, name in enumerate(("GI", "GJ")):
@@ -62,18 +64,18 @@ def groups(t: Tile, operands: Sequence[Operand]) -> dict[str, int]:
     return out
 
 
-def shared_bytes(t: Tile, s: Staging, operands: Sequence[Operand]) -> int:
+def shared_bytes(t: ThreadTile, s: DepthStaging, operands: Sequence[StagedOperand]) -> int:
     values = constants(t, s)
     return sum(-(-number(room(o), values) * o.bytes // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for o in operands)
 
 
-def _space(names: Sequence[str], sizes: Sequence[int]) -> Point:
+def _space(names: Sequence[str], sizes: Sequence[int]) -> TreePoint:
     """Variables from 0 up to their sizes, and how to evaluate formulas of them."""
     text = f"{{ [{', '.join(names)}] : {' and '.join(f'0 <= {n} < {k}' for n, k in zip(names, sizes, strict=True))} }}"
-    return Point(isl.Set(text), tuple(names), (), (), ())
+    return TreePoint(isl.Set(text), tuple(names), (), (), ())
 
 
-def _relation(p: Point, exprs: Sequence[CExpr]) -> isl.Map:
+def _relation(p: TreePoint, exprs: Sequence[CExpr]) -> isl.Map:
     """The values of formulas."""
     target = p.domain.get_space().params().set_from_params().add_dims(isl.dim_type.set, len(exprs))
     multi = isl.MultiPwAff.zero(p.domain.get_space().map_from_domain_and_range(target))
@@ -91,7 +93,7 @@ def _bijection(m: isl.Map, onto: isl.Set) -> bool:
     return bool(m.is_injective() and m.range().is_equal(onto))
 
 
-def _wrong_sizes(t: Tile, s: Staging, operands: Sequence[Operand], values: Mapping[str, int]) -> str:
+def _wrong_sizes(t: ThreadTile, s: DepthStaging, operands: Sequence[StagedOperand], values: Mapping[str, int]) -> str:
     lanes = (8, 4) if t.unit else (4, 8)
     if any(n % k for n, k in zip(t.threads, lanes, strict=True)):
         return f"threads are no multiples of {lanes[0]} by {lanes[1]}, those of a warp"
@@ -111,13 +113,13 @@ def _wrong_sizes(t: Tile, s: Staging, operands: Sequence[Operand], values: Mappi
 def _wrong_blocks() -> str:
     """Every row of tiles has one place among the blocks, whatever the size of groups is."""
     for group in GROUPS:
-        p = Point(isl.Set(f"{{ [z, x] : 0 <= z and 0 <= x < {group} }}"), ("z", "x"), (), (), ())
+        p = TreePoint(isl.Set(f"{{ [z, x] : 0 <= z and 0 <= x < {group} }}"), ("z", "x"), (), (), ())
         if not _bijection(_relation(p, (parsed(TILE_ROW, {"GROUP": group}),)), isl.Set("{ [r] : 0 <= r }")):
             return "a row of tiles has no block, or two"
     return ""
 
 
-def _wrong_owner(t: Tile, values: Mapping[str, int]) -> str:
+def _wrong_owner(t: ThreadTile, values: Mapping[str, int]) -> str:
     """Every element of a tile belongs to one register of one thread."""
     row, column = (UNIT_ROW, UNIT_COLUMN) if t.unit else (PLAIN_ROW, PLAIN_COLUMN)
     p = _space(("thread", "i", "j"), (t.count, *t.registers))
@@ -125,7 +127,7 @@ def _wrong_owner(t: Tile, values: Mapping[str, int]) -> str:
     return "" if _bijection(owner, _box(*t.sides)) else "an element of a tile has no thread, or two"
 
 
-def _wrong_staging(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
+def _wrong_staging(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> str:
     """Every element of a part is copied once, to a place of its own, within the room that there is; copies of several
     elements are of neighbours, in the array and in shared memory, and begin where they may."""
     side, depth = values[("ROWS", "COLUMNS")[o.side]], values["DEPTH"]
@@ -151,7 +153,7 @@ def _wrong_staging(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
     return ""
 
 
-def _wrong_reads(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
+def _wrong_reads(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> str:
     """Registers that are loaded at once are those of neighbours in shared memory."""
     if t.unit is not None:
         return _wrong_fragments(o, t, values)
@@ -171,7 +173,7 @@ def _wrong_reads(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
     return ""
 
 
-def _wrong_lines(o: Operand, values: Mapping[str, int]) -> str:
+def _wrong_lines(o: StagedOperand, values: Mapping[str, int]) -> str:
     """Depths that are loaded at once are neighbours in shared memory, and begin where they may."""
     side, step = values[("ROWS", "COLUMNS")[o.side]], values["STEP"]
     p = _space(("slot", "x", "k"), (values["STAGES"], side, values["DEPTH"]))
@@ -184,7 +186,7 @@ def _wrong_lines(o: Operand, values: Mapping[str, int]) -> str:
     return ""
 
 
-def _wrong_fragments(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
+def _wrong_fragments(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> str:
     """The row (or column) that a lane hands to the unit is the one in which the unit has it."""
     warp_and_lane = "floor(thread/32), {}, floor((thread % 32)/4)"
     if o.side == 0:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import islpy as isl
 
-from codegen.gpu.tiles.order import BARRIER, COMMIT, COPY, LOAD, STEP, WAIT, Event, Order
+from codegen.gpu.tiles.order import BARRIER, COMMIT, COPY, LOAD, STEP, WAIT, TileEvent, TileProgram
 from codegen.record import record
 
 _EARLIER = "[n] -> { [t, p] -> [s, q] : t < s or (t = s and p < q) }"
@@ -22,7 +22,7 @@ _EARLIER = "[n] -> { [t, p] -> [s, q] : t < s or (t = s and p < q) }"
 class _At:
     """An event, its position, the commits before it ahead of the loop or in one iteration, and whether it is looped."""
 
-    event: Event
+    event: TileEvent
     position: int
     commits: int
     looped: bool
@@ -39,7 +39,7 @@ class _At:
         return f"t + {self.event.part}" if self.looped else str(self.event.part)
 
 
-def wrong_order(order: Order, stages: int) -> str:
+def wrong_order(order: TileProgram, stages: int) -> str:
     """A sentence about the first rule that is broken; empty where all are kept."""
     if any(e.divergent for e in (*order.before, *order.loop) if e.kind in (BARRIER, WAIT, COMMIT)):
         return "a barrier stands where some threads of a block may not come"
@@ -49,7 +49,7 @@ def wrong_order(order: Order, stages: int) -> str:
     return _wrong_parts(order) or _too_early(order) or _overwritten(order, stages) or _wrong_registers(order)
 
 
-def _all(order: Order, kind: str) -> Iterator[_At]:
+def _all(order: TileProgram, kind: str) -> Iterator[_At]:
     for events, looped in ((order.before, False), (order.loop, True)):
         commits = 0
         for position, e in enumerate(events):
@@ -58,7 +58,7 @@ def _all(order: Order, kind: str) -> Iterator[_At]:
             commits += e.kind == COMMIT
 
 
-def _union(order: Order, kind: str, text: Callable[[_At], tuple[str, str]]) -> isl.Map:
+def _union(order: TileProgram, kind: str, text: Callable[[_At], tuple[str, str]]) -> isl.Map:
     """What `text` says of all events of a kind, as pairs of tuples; t is the iteration."""
     total = isl.Map("[n] -> { [a] -> [b] : false }")
     for k, x in enumerate(_all(order, kind)):
@@ -72,7 +72,7 @@ def _time(x: _At) -> str:
     return f"t, {x.position}"
 
 
-def _closed(order: Order, x: _At) -> str:
+def _closed(order: TileProgram, x: _At) -> str:
     """Groups that are closed before an event."""
     if not x.looped:
         return str(x.commits)
@@ -80,22 +80,22 @@ def _closed(order: Order, x: _At) -> str:
     return f"{ahead + x.commits} + {each} * t"
 
 
-def _copies(order: Order) -> isl.Map:
+def _copies(order: TileProgram) -> isl.Map:
     """When parts are copied."""
     return _union(order, COPY, lambda x: (x.part, _time(x)))
 
 
-def _groups(order: Order) -> isl.Map:
+def _groups(order: TileProgram) -> isl.Map:
     """Which group the copies of a part are in."""
     return _union(order, COPY, lambda x: (x.part, _closed(order, x)))
 
 
-def _loads(order: Order) -> isl.Map:
+def _loads(order: TileProgram) -> isl.Map:
     """When registers for a step of a part are loaded."""
     return _union(order, LOAD, lambda x: (f"{x.part}, {x.event.step}", _time(x)))
 
 
-def _seen(order: Order) -> isl.Map:
+def _seen(order: TileProgram) -> isl.Map:
     """Barriers, and how many groups all threads have seen behind each: those of the last wait before it, if that takes
     place whenever the barrier does."""
     waits = {(x.looped, x.position): x for x in _all(order, WAIT)}
@@ -109,7 +109,7 @@ def _seen(order: Order) -> isl.Map:
     return _union(order, BARRIER, text)
 
 
-def _wrong_parts(order: Order) -> str:
+def _wrong_parts(order: TileProgram) -> str:
     """All parts are copied, and no others; each step of them is loaded and computed once, in ascending order."""
     parts = isl.Set("[n] -> { [u] : 0 <= u < n }")
     steps = isl.Set(f"[n] -> {{ [u, s] : 0 <= u < n and 0 <= s < {order.steps} }}")
@@ -123,7 +123,7 @@ def _wrong_parts(order: Order) -> str:
     return ""
 
 
-def _too_early(order: Order) -> str:
+def _too_early(order: TileProgram) -> str:
     """Whatever is loaded was copied, waited for, and a barrier followed."""
     earlier = isl.Map(_EARLIER)
     seen = _groups(order).apply_range(isl.Map("{ [g] -> [d] : g < d }")).apply_range(_seen(order).reverse())
@@ -132,7 +132,7 @@ def _too_early(order: Order) -> str:
     return "" if reads.is_subset(safe) else "shared memory is read before all threads have what was copied to it"
 
 
-def _overwritten(order: Order, stages: int) -> str:
+def _overwritten(order: TileProgram, stages: int) -> str:
     """A room is written again behind a barrier that all reads of it precede, and when earlier copies are complete."""
     earlier, copies = isl.Map(_EARLIER), _copies(order)
     older = isl.Map(f"{{ [v] -> [u] : v < u and (u - v) % {stages} = 0 }}")
@@ -147,7 +147,7 @@ def _overwritten(order: Order, stages: int) -> str:
     return ""
 
 
-def _wrong_registers(order: Order) -> str:
+def _wrong_registers(order: TileProgram) -> str:
     """A step computes with what was loaded for it, and with nothing that was loaded since."""
     earlier = isl.Map(_EARLIER)
     loads = _loads(order)

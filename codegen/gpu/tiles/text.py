@@ -10,7 +10,7 @@ from codegen.ast.ctree import Instance, Name, substitute
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.tiles import model
 from codegen.gpu.tiles.find import TiledProduct, bounds, stride, target_strides
-from codegen.gpu.tiles.model import WIDE, Operand
+from codegen.gpu.tiles.model import WIDE, StagedOperand
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
 from codegen.target.text.cexpr import IntPrinter
@@ -81,12 +81,12 @@ LOADS, UNIT_LOADS, COPIES, ALONE = 1.0, 0.25, 16, 1.1
 REGISTERS = 65536  # of a multiprocessor
 
 
-def _loads(t: model.Tile) -> float:
+def _loads(t: model.ThreadTile) -> float:
     """Time for loads of registers, for each step that is computed."""
     return (UNIT_LOADS if t.unit else LOADS) * (1 / t.registers[0] + 1 / t.registers[1])
 
 
-def _words(t: model.Tile, operands: Sequence[Operand]) -> int:
+def _words(t: model.ThreadTile, operands: Sequence[StagedOperand]) -> int:
     """Registers of a thread, at least: its elements, and as many again for the rest of a small tile."""
     return t.registers[0] * t.registers[1] * operands[0].bytes // 4 + 64
 
@@ -170,7 +170,7 @@ class _Context:
         tile = f"{p.nest.statement.name}: blocks of TI by TJ threads compute tiles, RI by RJ elements a thread{by}"
         return f"{tile}; {arrays} in shared memory, {p.staging.depth} deep, {p.staging.stages} times"
 
-    def _tile(self, t: model.Tile) -> dict[str, object]:
+    def _tile(self, t: model.ThreadTile) -> dict[str, object]:
         numbers = ", ".join(map(str, (*t.threads, *t.registers)))
         rows, columns = t.sides
         alone = t.unit is not None and t.count * 2 * _words(t, self.product.operands) > REGISTERS
@@ -193,7 +193,7 @@ class _Context:
         printer = DeviceBody(self.scop, replace(self.ints, names=names), {})
         return printer.access(p.nest.statement, p.nest.instance, number)
 
-    def _operand(self, o: Operand, n: int) -> dict[str, object]:
+    def _operand(self, o: StagedOperand, n: int) -> dict[str, object]:
         p = self.product
         x, k, copies = model.copied(o)
         name = o.name if sum(q.name == o.name for q in p.operands) == 1 else f"{o.name}{n + 1}"
@@ -210,7 +210,7 @@ class _Context:
             "group": ("GI", "GJ")[o.side], "bound": "V" if o.vector > 1 and o.layout == WIDE else "1",
         }  # fmt: skip
 
-    def _lines(self, o: Operand) -> tuple[str, str, str]:
+    def _lines(self, o: StagedOperand) -> tuple[str, str, str]:
         """Which rows (or columns) of an operand a thread loads, how many, and the extents of their registers."""
         count, step = ("RI", "RJ")[o.side], self.product.step
         if self.product.unit:
@@ -222,7 +222,7 @@ class _Context:
     def _named(self, name: str, what: str) -> str:
         return f"tw_{name}_{what}" if f"{name}_{what}" in self.how.taken else f"{name}_{what}"
 
-    def _register(self, o: Operand, n: int) -> str:
+    def _register(self, o: StagedOperand, n: int) -> str:
         name = self._operand(o, n)["registers"]
         var = "tw_i" if o.side == 0 else "tw_j"
         return f"{name}[tw_q][{var}]" if o.layout == WIDE else f"{name}[{var}][tw_q]"

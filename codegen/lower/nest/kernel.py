@@ -7,7 +7,7 @@ from typing import NamedTuple
 from codegen.isa.model import Isa, bits_of
 from codegen.lower.nest.contraction import Contraction
 from codegen.lower.nest.loops import Loop
-from codegen.lower.nest.schedule import CannotEmit, Schedule, schedule
+from codegen.lower.nest.schedule import CannotEmit, NestSchedule, schedule
 from codegen.record import record
 
 # Packed operands stand on the stack; threads have a few megabytes of it.
@@ -40,10 +40,10 @@ class NestKernel:
 
     name: str
     nest: OrderedContraction
-    schedule: Schedule
+    schedule: NestSchedule
 
 
-def check(plan: Schedule, options: Options = ADDED, more: int = 0) -> Schedule:
+def check(plan: NestSchedule, options: Options = ADDED, more: int = 0) -> NestSchedule:
     """The same schedule; CannotEmit where there is no code for it. `more` elements stand on the stack of its caller."""
     if not options.reassociate and plan.vector not in plan.problem.c:
         raise CannotEmit(f"vectors along {plan.vector} sum in another order than the source")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from codegen.isa.model import Isa, bits_of
 from codegen.isa.text import LINE_BYTES
-from codegen.lower.nest.schedule import INDEPENDENT, Level, Schedule, shape
+from codegen.lower.nest.schedule import INDEPENDENT, NestLevel, NestSchedule, shape
 from codegen.record import record
 
 # Groups of multiply-adds that an operand is loaded before its use, where there are registers for it.
@@ -23,7 +23,7 @@ class Residence:
     ahead: int
 
 
-def residence(plan: Schedule, count: Mapping[str, int], room: int) -> Residence:
+def residence(plan: NestSchedule, count: Mapping[str, int], room: int) -> Residence:
     """For so many different values of each operand, and registers beside the sums. Vectors stay while values of the
     other operand come and go; where there is no room for them all, it is the other way round, although a value that
     stays costs gcc an operation to bring it into all lanes (4x24 on a Neoverse N1: 28.9 GFLOPS so, 36.1 with vectors
@@ -35,14 +35,14 @@ def residence(plan: Schedule, count: Mapping[str, int], room: int) -> Residence:
     return Residence(outer, held, max(0, min(GROUPS_AHEAD, room - count[held] - 1)))
 
 
-def copies(isa: Isa, plan: Schedule, extents: Mapping[str, int], steps: int) -> int:
+def copies(isa: Isa, plan: NestSchedule, extents: Mapping[str, int], steps: int) -> int:
     """Enough independent sums to hide the latency of a multiply-add, if there is room for them."""
     need = shape(plan.problem, extents, plan.vector, plan.lanes)
     room = (isa.registers - need.operands) // need.accumulators
     return max(1, min(steps, room, -(-INDEPENDENT // need.accumulators)))
 
 
-def asked_ahead(plan: Schedule, tensor: str, level: Level, extents: Mapping[str, int]) -> tuple[int, ...]:
+def asked_ahead(plan: NestSchedule, tensor: str, level: NestLevel, extents: Mapping[str, int]) -> tuple[int, ...]:
     """How far behind the first element of a turn the lines of an operand along vectors begin that are asked for: where
     each turn needs other lines of it, unless it is packed and the loop around the tile uses it again: then it is near.
     Nor with one row, where loads are all that the processor does."""

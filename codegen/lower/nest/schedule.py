@@ -26,7 +26,7 @@ class CannotEmit(ValueError):
 
 
 @record
-class Level:
+class NestLevel:
     """A loop: `step` values of `var` in an iteration, and how far A, B and C move with it, as packed."""
 
     var: str
@@ -55,11 +55,11 @@ class RegisterDemand:
 
 
 @record
-class Schedule:
+class NestSchedule:
     """`buffers` are the elements that each packed operand takes; with `threads`, they share the outermost loop."""
 
     problem: Contraction
-    levels: tuple[Level, ...]
+    levels: tuple[NestLevel, ...]
     hold: int
     unroll: int
     lanes: int
@@ -72,7 +72,7 @@ class Schedule:
         return self.levels[-1].var
 
 
-def schedule(tree: Ordered, isa: Isa) -> Schedule:
+def schedule(tree: Ordered, isa: Isa) -> NestSchedule:
     """Choose for a tree on an instruction set."""
     if not isa.bits:
         raise CannotEmit(f"the vectors of {isa.name} have no fixed length")
@@ -88,7 +88,7 @@ def schedule(tree: Ordered, isa: Isa) -> Schedule:
     threads = [at for at, loop in enumerate(whole) if THREADS in loop.pack]
     if threads and (threads != [0] or not hold or nest[0].var not in tree.problem.c):
         raise CannotEmit("threads share the outermost loop, one of the result's, around the tile in registers")
-    return Schedule(tree.problem, levels, hold, unroll, lanes, buffers, bool(threads))
+    return NestSchedule(tree.problem, levels, hold, unroll, lanes, buffers, bool(threads))
 
 
 def shape(problem: Contraction, extents: Mapping[str, int], vector: str, lanes: int) -> RegisterDemand:
@@ -190,7 +190,7 @@ def _pack_outside(nest: tuple[Loop, ...], hold: int) -> tuple[Loop, ...]:
 
 def _levels(
     problem: Contraction, nest: tuple[Loop, ...], lanes: int
-) -> tuple[tuple[Level, ...], tuple[tuple[str, int], ...]]:
+) -> tuple[tuple[NestLevel, ...], tuple[tuple[str, int], ...]]:
     """The loops with their moves in memory."""
     each = tuple(zip(nest, steps(nest), strict=True))
     moves = [[strides(problem, t)[loop.var] * step for t in TENSORS] for loop, step in each]
@@ -199,7 +199,7 @@ def _levels(
         for tensor in loop.pack:
             buffers.append((tensor, _packed(problem, nest, at, tensor, lanes, moves)))
     levels = tuple(
-        Level(loop.var, loop.size, step, (m[0], m[1], m[2]), loop.pack)
+        NestLevel(loop.var, loop.size, step, (m[0], m[1], m[2]), loop.pack)
         for (loop, step), m in zip(each, moves, strict=True)
     )
     return levels, tuple(sorted(buffers))

@@ -7,12 +7,12 @@ from dataclasses import field
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, TAKER, Blocks, blocks_for
+from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, blocks_for
 from codegen.mpi.messages import Exchange
 from codegen.mpi.phases import Phase
 from codegen.mpi.predict.counting import points, with_values
 from codegen.mpi.share import SharedRegion
-from codegen.mpi.trees import Transfer
+from codegen.mpi.trees import MessageLoops
 from codegen.record import record
 from codegen.scop.model import Scop
 
@@ -43,7 +43,7 @@ def part(first: int, past: int, rank: int, ranks: int) -> int:
     return first + each * rank + min(rank, more)
 
 
-def block(b: Blocks, at: Setting, rank: int) -> tuple[int, int]:
+def block(b: RankBlocks, at: Setting, rank: int) -> tuple[int, int]:
     """The block of a rank."""
     if b.number not in at.ranges:
         at.ranges[b.number] = _value(b.first, at), _value(b.past, at)
@@ -98,7 +98,7 @@ def iterations(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int], ran
 
 
 def message_bytes(
-    x: SharedRegion, move: tuple[Exchange, Sequence[Transfer]], at: Setting, outer: Sequence[int] | None,
+    x: SharedRegion, move: tuple[Exchange, Sequence[MessageLoops]], at: Setting, outer: Sequence[int] | None,
     pair: tuple[int, int],
 ) -> float:  # fmt: skip
     """The bytes of a message from one rank to another in an iteration of the loops around its phase; without one, of
@@ -120,7 +120,7 @@ def message_bytes(
     return total
 
 
-def exchange_behind(x: SharedRegion, phase: str) -> tuple[Exchange, Sequence[Transfer]] | None:
+def exchange_behind(x: SharedRegion, phase: str) -> tuple[Exchange, Sequence[MessageLoops]] | None:
     """What moves behind a phase; `phase` may be START, or empty for the end of the region."""
     return next((m for m in x.moves if m[0].phase == phase), None)
 

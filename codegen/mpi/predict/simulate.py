@@ -23,12 +23,12 @@ from codegen.mpi.predict.load import (
     times,
 )
 from codegen.mpi.share import SharedRegion
-from codegen.mpi.trees import Transfer
+from codegen.mpi.trees import MessageLoops
 from codegen.record import record
 
 NEAR = 2  # ranks on either side that are looked at one by one
 NEXT = 0.25  # of a latency: what each further message of an exchange takes to be handed to the network
-Move = tuple[Exchange, Sequence[Transfer]]
+Move = tuple[Exchange, Sequence[MessageLoops]]
 
 
 @record

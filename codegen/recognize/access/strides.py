@@ -74,7 +74,7 @@ def _solve(rows: list[list[Fraction]], n: int) -> list[Fraction] | None:
 
 
 @record
-class Move:
+class AccessStride:
     """How an access moves: per array dimension, in elements. None when it is not a fixed step."""
 
     steps: tuple[Fraction, ...] | None
@@ -98,17 +98,17 @@ def _subscripts(access: Access, n: int) -> list[tuple[isl.PwAff, list[Fraction] 
     return known
 
 
-def move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which: int) -> Move:
+def move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which: int) -> AccessStride:
     """How `access` moves when the loop advances."""
     change = step_of(s, loops, which)
     if change is None:
-        return Move(None)
+        return AccessStride(None)
     steps = []
     skip = scop.arrays[access.array].scope
     for value, c in _subscripts(access, len(s.iterators))[skip:]:
         if c is None:
             if any(x and value.involves_dims(isl.dim_type.in_, d, 1) for d, x in enumerate(change)):
-                return Move(None)
+                return AccessStride(None)
             c = [Fraction(0)] * len(s.iterators)
         steps.append(sum((a * b for a, b in zip(c, change, strict=True)), Fraction(0)))
-    return Move(tuple(steps))
+    return AccessStride(tuple(steps))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.recognize.access.strides import Move, move
+from codegen.recognize.access.strides import AccessStride, move
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Loop
 
@@ -26,7 +26,7 @@ def plain_points(s: Statement) -> isl.Set | None:
     return points if found and not points.is_empty() else None
 
 
-def usual_move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which: int) -> Move:
+def usual_move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which: int) -> AccessStride:
     """How an access moves when the loop advances, at all but a few points. For estimates only."""
     found = move(scop, s, access, loops, which)
     points = plain_points(s) if found.steps is None else None

@@ -8,12 +8,12 @@ from functools import reduce
 from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.exact import disjoint_images, shared_blocks
 from codegen.recognize.ownership.linear import crossing, equal_subscripts, linear, remark2, theorem1
-from codegen.recognize.ownership.model import Axis, NestFrame, Reference, Verdict
+from codegen.recognize.ownership.model import NestFrame, OwnershipAnswer, Reference, ThreadAxis
 
 
 def verdict(
-    frame: NestFrame, ref: Reference, threads: Sequence[Axis], parts: Sequence[BlockClass] | None = None
-) -> Verdict:
+    frame: NestFrame, ref: Reference, threads: Sequence[ThreadAxis], parts: Sequence[BlockClass] | None = None
+) -> OwnershipAnswer:
     """The answer for all blocks; `parts` are their classes, if the caller has them already."""
     open_: list[Reference] = []
     tests: list[str] = []
@@ -23,19 +23,21 @@ def verdict(
         if not test:
             open_.append(other)
     if not open_:
-        return Verdict("yes", _strongest(tests), _why_yes(_strongest(tests), threads))
+        return OwnershipAnswer("yes", _strongest(tests), _why_yes(_strongest(tests), threads))
     found = [(other, shared_blocks(frame, ref, other, threads)) for other in open_]
     bad = reduce(lambda x, y: x.union(y), (s for _, s in found))
     if bad.is_empty():
-        return Verdict("yes", "exact", "no two threads meet within a block, though the subscripts alone do not say so")
+        return OwnershipAnswer(
+            "yes", "exact", "no two threads meet within a block, though the subscripts alone do not say so"
+        )
     good = [c for c in (classes(frame) if parts is None else parts) if c.blocks.is_disjoint(bad)]
     why = _why_no(frame, ref, next(other for other, s in found if not s.is_empty()), threads)
     if good and all(c.text for c in good):
-        return Verdict("when", "exact", why, " or ".join(_simplified(frame, good, parts)))
-    return Verdict("no", "exact", why)
+        return OwnershipAnswer("when", "exact", why, " or ".join(_simplified(frame, good, parts)))
+    return OwnershipAnswer("no", "exact", why)
 
 
-def cheap(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> str:
+def cheap(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[ThreadAxis]) -> str:
     """The first test without threads in isl that shows the pair to be private, or "" when none does."""
     if a is b:
         return "theorem 1" if theorem1(a, threads) else ""
@@ -57,7 +59,7 @@ def _strongest(tests: Sequence[str]) -> str:
     return max(tests, key=_ORDER.index)
 
 
-def _why_yes(test: str, threads: Sequence[Axis]) -> str:
+def _why_yes(test: str, threads: Sequence[ThreadAxis]) -> str:
     names = ", ".join(x.name for x in threads)
     return {
         "theorem 1": f"the subscripts fix {names}",
@@ -68,7 +70,7 @@ def _why_yes(test: str, threads: Sequence[Axis]) -> str:
     }[test]
 
 
-def _why_no(frame: NestFrame, ref: Reference, other: Reference, threads: Sequence[Axis]) -> str:
+def _why_no(frame: NestFrame, ref: Reference, other: Reference, threads: Sequence[ThreadAxis]) -> str:
     step = crossing(ref, threads)
     if step is not None:
         return f"iterations {step} apart use the same element from different threads"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from codegen.recognize.ownership.model import Axis, NestFrame, Reference
+from codegen.recognize.ownership.model import NestFrame, Reference, ThreadAxis
 
 
 def blocks(frame: NestFrame) -> isl.Set:
@@ -20,7 +20,7 @@ def blocks(frame: NestFrame) -> isl.Set:
     return total
 
 
-def uses(frame: NestFrame, ref: Reference, threads: Sequence[Axis]) -> isl.Map:
+def uses(frame: NestFrame, ref: Reference, threads: Sequence[ThreadAxis]) -> isl.Map:
     """[block, element] to the threads that touch the element through this reference."""
     domain = frame.domains[ref.stmt]
     block = _coordinates(domain, [c.values for c in frame.blocks], ref.stmt)
@@ -29,20 +29,20 @@ def uses(frame: NestFrame, ref: Reference, threads: Sequence[Axis]) -> isl.Map:
     return block.flat_range_product(element).reverse().apply_range(thread)
 
 
-def shared(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> isl.Set:
+def shared(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[ThreadAxis]) -> isl.Set:
     """[block, element]: what one thread touches through `a` and another through `b`."""
     both = uses(frame, a, threads).range_product(uses(frame, b, threads))
     return both.intersect_range(_different(both.range().get_space())).domain()
 
 
-def shared_blocks(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> isl.Set:
+def shared_blocks(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[ThreadAxis]) -> isl.Set:
     """The blocks in which that happens."""
     found = shared(frame, a, b, threads)
     n = len(frame.blocks)
     return found.project_out(isl.dim_type.set, n, found.dim(isl.dim_type.set) - n)
 
 
-def private(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
+def private(frame: NestFrame, a: Reference, b: Reference, threads: Sequence[ThreadAxis]) -> bool:
     """In no block does another thread touch through `b` what one touches through `a`."""
     return bool(shared(frame, a, b, threads).is_empty())
 
@@ -57,7 +57,7 @@ def common(frame: NestFrame, a: Reference, b: Reference) -> isl.Set:
     return uses(frame, a, ()).domain().intersect(uses(frame, b, ()).domain())
 
 
-def crossed_blocks(frame: NestFrame, ties: isl.UnionMap, threads: Sequence[Axis]) -> isl.Set:
+def crossed_blocks(frame: NestFrame, ties: isl.UnionMap, threads: Sequence[ThreadAxis]) -> isl.Set:
     """The blocks inside which a dependence leads from one thread to another."""
     n = len(frame.blocks)
     total: isl.Set | None = None

@@ -10,7 +10,7 @@ from functools import lru_cache
 import islpy as isl
 
 from codegen.recognize.ownership.algebra import Matrix, Row
-from codegen.recognize.ownership.model import Axis, Coordinate, Form, NestFrame, Reference
+from codegen.recognize.ownership.model import Coordinate, Form, NestFrame, Reference, ThreadAxis
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import SHARED, THREADED, Band, Loop, Node, enclosing, has_band, statements, walk
@@ -103,12 +103,12 @@ def _fraction(v: isl.Val) -> Fraction:
     return Fraction(v.get_num_si(), v.get_den_val().get_num_si())
 
 
-def axis(scop: Scop, name: str, values: Mapping[str, isl.PwAff]) -> Axis:
+def axis(scop: Scop, name: str, values: Mapping[str, isl.PwAff]) -> ThreadAxis:
     """A loop as a thread coordinate, one iteration to a thread."""
-    return Axis(name, 1, values, values, {n: affine(v, scop) for n, v in values.items()})
+    return ThreadAxis(name, 1, values, values, {n: affine(v, scop) for n, v in values.items()})
 
 
-def coarse(frame: NestFrame, name: str, size: int) -> Axis:
+def coarse(frame: NestFrame, name: str, size: int) -> ThreadAxis:
     """The same with `size` iterations to a thread, counted from the start of the block where the loop is tiled."""
     plain = frame.axis(name)
     base = next((c for c in reversed(frame.blocks) if c.of == name), None)

@@ -10,10 +10,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from codegen.recognize.ownership.algebra import null_space, rank, solvable
-from codegen.recognize.ownership.model import Axis, Form, Reference
+from codegen.recognize.ownership.model import Form, Reference, ThreadAxis
 
 
-def ranks(ref: Reference, threads: Sequence[Axis]) -> tuple[int, int] | None:
+def ranks(ref: Reference, threads: Sequence[ThreadAxis]) -> tuple[int, int] | None:
     """rank F, and rank of F with the thread rows below it."""
     rows = _thread_rows(ref, threads)
     if ref.form is None or rows is None:
@@ -22,13 +22,13 @@ def ranks(ref: Reference, threads: Sequence[Axis]) -> tuple[int, int] | None:
     return rank(ref.form.matrix), rank(both)
 
 
-def theorem1(ref: Reference, threads: Sequence[Axis]) -> bool:
+def theorem1(ref: Reference, threads: Sequence[ThreadAxis]) -> bool:
     """Through this reference, one thread uses every element: no direction that keeps the element moves a thread."""
     known = ref.form is not None and all(x.forms[ref.stmt] is not None for x in threads)
     return known and crossing(ref, threads) is None
 
 
-def crossing(ref: Reference, threads: Sequence[Axis]) -> tuple[int, ...] | None:
+def crossing(ref: Reference, threads: Sequence[ThreadAxis]) -> tuple[int, ...] | None:
     """A step between iterations that touches the same element again from another thread; None if there is none, or if
     subscripts or thread coordinates are no plain formulas."""
     rows = _thread_rows(ref, threads)
@@ -40,21 +40,21 @@ def crossing(ref: Reference, threads: Sequence[Axis]) -> tuple[int, ...] | None:
     return None
 
 
-def equal_subscripts(a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
+def equal_subscripts(a: Reference, b: Reference, threads: Sequence[ThreadAxis]) -> bool:
     """Theorem 2 (ii): the same subscripts under the same thread axes, and each reference alone keeps to its thread."""
     if a.form is None or a.form != b.form or not theorem1(a, threads):
         return False
     return all(_same_axis(x, a, b) for x in threads)
 
 
-def remark2(a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
+def remark2(a: Reference, b: Reference, threads: Sequence[ThreadAxis]) -> bool:
     """Equal matrices that contain every thread row itself, in a row where the offsets agree as well."""
     if a.form is None or b.form is None or a.form.matrix != b.form.matrix or not theorem1(a, threads):
         return False
     return all(_same_axis(x, a, b) and _has_row(x, a.form, b.form, a.stmt) for x in threads)
 
 
-def linear(a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
+def linear(a: Reference, b: Reference, threads: Sequence[ThreadAxis]) -> bool:
     """The general linear test: for every thread axis there is a combination l of subscripts with l*F_a = e_a,
     l*F_b = e_b and l*(f_a - f_b) = c_a - c_b. Equal elements then mean equal thread values. Covers all tests above."""
     return all(_combined(a.form, b.form, x.forms[a.stmt], x.forms[b.stmt]) for x in threads)
@@ -70,7 +70,7 @@ def _combined(a: Form | None, b: Form | None, ea: Form | None, eb: Form | None) 
     return solvable([[c[k] for c in columns] for k in range(len(right))], right)
 
 
-def _thread_rows(ref: Reference, threads: Sequence[Axis]) -> list[Form] | None:
+def _thread_rows(ref: Reference, threads: Sequence[ThreadAxis]) -> list[Form] | None:
     rows = [x.forms[ref.stmt] for x in threads]
     return None if any(r is None for r in rows) else [r for r in rows if r is not None]
 
@@ -79,11 +79,11 @@ def _minus(a: Form, b: Form, k: int) -> list[Fraction]:
     return [x - y for x, y in zip(a.offset[k], b.offset[k], strict=True)]
 
 
-def _same_axis(x: Axis, a: Reference, b: Reference) -> bool:
+def _same_axis(x: ThreadAxis, a: Reference, b: Reference) -> bool:
     return x.forms[a.stmt] is not None and x.forms[a.stmt] == x.forms[b.stmt]
 
 
-def _has_row(x: Axis, a: Form, b: Form, stmt: str) -> bool:
+def _has_row(x: ThreadAxis, a: Form, b: Form, stmt: str) -> bool:
     own = x.forms[stmt]
     assert own is not None
     same = [d for d, row in enumerate(a.matrix) if row == own.matrix[0]]

@@ -46,7 +46,7 @@ class Reference:
 
 
 @record
-class Axis:
+class ThreadAxis:
     """A thread coordinate: the loop of that name, `size` of its iterations to one thread.
 
     `values` gives the loop's value at an instance, `threads` the coordinate (what the exact test asks); with size 1
@@ -77,9 +77,9 @@ class NestFrame:
     domains: Mapping[str, isl.Set]
     references: tuple[Reference, ...]
     blocks: tuple[Coordinate, ...]
-    inner: tuple[Axis, ...]  # candidates for threads, one iteration to a thread
+    inner: tuple[ThreadAxis, ...]  # candidates for threads, one iteration to a thread
 
-    def axis(self, name: str) -> Axis:
+    def axis(self, name: str) -> ThreadAxis:
         return next(a for a in self.inner if a.name == name)
 
     def others(self, ref: Reference) -> tuple[Reference, ...]:
@@ -88,7 +88,7 @@ class NestFrame:
 
 
 @record
-class Verdict:
+class OwnershipAnswer:
     """Is every element at a reference used by one thread only? `answer` is yes, no or when; `when` is then the
     condition on the block. `test` names the test that decided, `why` says it in words."""
 

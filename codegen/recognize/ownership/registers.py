@@ -40,7 +40,7 @@ class RegisterBudget:
 
 
 @record
-class Side:
+class TileSide:
     """The loops of a tile: `row`, of which up to `rows` iterations go side by side (empty: one), `lane`, along which
     vectors lie, and `through`, which runs inside the tile (empty: nothing does)."""
 
@@ -71,15 +71,15 @@ class RegisterRows:
         return f"{tile}{stays}; {reads}, in {self.registers} registers"
 
 
-def register_tile(stmts: Sequence[Statement], side: Side, budget: RegisterBudget) -> RegisterRows:
+def register_tile(stmts: Sequence[Statement], side: TileSide, budget: RegisterBudget) -> RegisterRows:
     """The best tile. Where nothing fits, a single vector."""
     rows = [n for n in (side.rows, 1) if n == 1 or (side.row and _lines(stmts, side, n) <= STREAMS)]
     return min((_widest(stmts, side, n, budget) for n in rows), key=lambda c: (c.reads, c.registers))
 
 
-def alone(stmts: Sequence[Statement], side: Side, budget: RegisterBudget) -> RegisterRows:
+def alone(stmts: Sequence[Statement], side: TileSide, budget: RegisterBudget) -> RegisterRows:
     """One row at a time, whatever rows would share."""
-    return _widest(stmts, Side(side.lane, {}, 1, side.through), 1, budget)
+    return _widest(stmts, TileSide(side.lane, {}, 1, side.through), 1, budget)
 
 
 def unit(stmts: Sequence[Statement], names: Mapping[str, str]) -> Direction:
@@ -87,7 +87,7 @@ def unit(stmts: Sequence[Statement], names: Mapping[str, str]) -> Direction:
     return {s.name: [int(it == names[s.name]) for it in s.iterators] for s in stmts if names.get(s.name)}
 
 
-def _widest(stmts: Sequence[Statement], side: Side, rows: int, budget: RegisterBudget) -> RegisterRows:
+def _widest(stmts: Sequence[Statement], side: TileSide, rows: int, budget: RegisterBudget) -> RegisterRows:
     """With as many vectors of each row as there are registers for what they touch."""
     vectors = max(1, budget.vectors // rows)
     while vectors > 1 and _held(stmts, side, rows, vectors, budget.lanes) > budget.registers:
@@ -99,7 +99,7 @@ def _widest(stmts: Sequence[Statement], side: Side, rows: int, budget: RegisterB
     return RegisterRows(rows, vectors, Fraction(reads, rows * vectors), one, held, tuple(kept))
 
 
-def _held(stmts: Sequence[Statement], side: Side, rows: int, vectors: int, lanes: int) -> int:
+def _held(stmts: Sequence[Statement], side: TileSide, rows: int, vectors: int, lanes: int) -> int:
     """Registers: of different vectors that are touched, where nothing runs inside; else of those that stay, and one
     for each vector's operand on its way."""
     every = [(s, a) for s in stmts for a in s.accesses]
@@ -109,13 +109,13 @@ def _held(stmts: Sequence[Statement], side: Side, rows: int, vectors: int, lanes
     return len(_elements(stay, side, rows, vectors, lanes)) + rows * vectors
 
 
-def _lines(stmts: Sequence[Statement], side: Side, rows: int) -> int:
+def _lines(stmts: Sequence[Statement], side: TileSide, rows: int) -> int:
     """Lines of arrays that so many rows side by side step through."""
     found = _elements([(s, a) for s in stmts for a in s.accesses], side, rows, 1, 1)
     return len({(array, factors, at[:-1]) for array, factors, at in found})
 
 
-def _stays(side: Side, s: Statement, a: Access) -> bool:
+def _stays(side: TileSide, s: Statement, a: Access) -> bool:
     """Does the loop inside leave the element in its place?"""
     return side.through is not None and not _moves(side.through, s, a)
 
@@ -137,7 +137,7 @@ def _steps(along: Direction, s: Statement, a: Access) -> tuple[Number, ...] | No
 
 
 def _elements(
-    accesses: Sequence[tuple[Statement, Access]], side: Side, rows: int, vectors: int, lanes: int
+    accesses: Sequence[tuple[Statement, Access]], side: TileSide, rows: int, vectors: int, lanes: int
 ) -> set[Element]:
     """What the iterations of a tile touch, vectors as a whole: told apart by the constants of their subscripts."""
     out = set()

@@ -17,7 +17,7 @@ from codegen.recognize.ownership.classes import BlockClass
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
 from codegen.recognize.ownership.linear import linear
-from codegen.recognize.ownership.model import Axis, NestFrame, Reference
+from codegen.recognize.ownership.model import NestFrame, Reference, ThreadAxis
 from codegen.recognize.ownership.registers import RegisterBudget
 from codegen.record import record
 
@@ -87,7 +87,7 @@ def thread_loops(frame: NestFrame, lengths: Mapping[str, int | None], threads: i
     return sorted(found, key=lambda c: (-min(c.busy, EVEN), -c.uses, c.along))
 
 
-def _thread_loop(frame: NestFrame, x: Axis, length: int | None, threads: int) -> ThreadLoop:
+def _thread_loop(frame: NestFrame, x: ThreadAxis, length: int | None, threads: int) -> ThreadLoop:
     owned = [r for r in distinct(frame.references) if all(linear(r, other, (x,)) for other in frame.others(r))]
     rest = [y for y in frame.inner if y is not x]
     uses = sum(_weight(frame, r) * sum(not _moves(frame, r, y) for y in rest) for r in owned)
@@ -96,7 +96,7 @@ def _thread_loop(frame: NestFrame, x: Axis, length: int | None, threads: int) ->
     return ThreadLoop(x.name, tuple(dict.fromkeys(r.text for r in owned)), uses, busy, _fast(frame, (x,)) == x.name)
 
 
-def _legal(frame: NestFrame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple[Axis, ...]]:
+def _legal(frame: NestFrame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple[ThreadAxis, ...]]:
     """Sets of loops between whose iterations no dependence passes within a block of the class."""
     for m in range(1, MOST_AXES + 1):
         for axes in combinations(frame.inner, m):
@@ -105,7 +105,7 @@ def _legal(frame: NestFrame, ties: isl.UnionMap, part: BlockClass) -> Iterator[t
 
 
 def _tiles(
-    frame: NestFrame, axes: Sequence[Axis], owned: Sequence[Reference], budget: RegisterBudget
+    frame: NestFrame, axes: Sequence[ThreadAxis], owned: Sequence[Reference], budget: RegisterBudget
 ) -> Iterator[ThreadLoopChoice]:
     """Every register tile within the budget."""
     apart = distinct(frame.references)
@@ -152,7 +152,7 @@ def _total(frame: NestFrame, apart: Sequence[Reference]) -> int:
     return sum(_weight(frame, r) for r in apart)
 
 
-def _moves(frame: NestFrame, r: Reference, axis: Axis) -> bool:
+def _moves(frame: NestFrame, r: Reference, axis: ThreadAxis) -> bool:
     row = axis.forms.get(r.stmt)
     if row is None or r.form is None:
         return True
@@ -160,7 +160,7 @@ def _moves(frame: NestFrame, r: Reference, axis: Axis) -> bool:
     return any(f[k] for f in r.form.matrix for k in moving)
 
 
-def _is_small(frame: NestFrame, r: Reference, axes: Sequence[Axis]) -> bool:
+def _is_small(frame: NestFrame, r: Reference, axes: Sequence[ThreadAxis]) -> bool:
     """Does a thread use a constant number of elements again and again? Then it has loops to run by itself, and none of
     them moves the reference."""
     names = {x.name for x in axes}
@@ -184,7 +184,7 @@ def _registers(
     return -(-total // budget.lanes) if along else total
 
 
-def _fast(frame: NestFrame, axes: Sequence[Axis]) -> str:
+def _fast(frame: NestFrame, axes: Sequence[ThreadAxis]) -> str:
     """The thread loop along which what is written moves by one element."""
     for x in reversed(axes):
         for r in frame.references:

@@ -19,7 +19,7 @@ from codegen.recognize.access.strides import coefficients
 from codegen.recognize.stores import left_alone
 from codegen.record import record
 from codegen.scop.expr import Ref
-from codegen.scop.model import Access, AccessStep, Array, Buffer, Param, Scop, Statement
+from codegen.scop.model import Access, AccessStep, Array, Param, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq
 
 PREFIX = "tw_all_"  # of the memory's name; names of the user's that begin with tw_ rule products out
@@ -34,7 +34,7 @@ class Expansion:
     """The region with all values of a variable kept, and the copy that brings the last ones back (or None)."""
 
     scop: Scop
-    buffer: Buffer
+    buffer: RegionBuffer
     copy: Statement | None
 
     def tree(self, before: Node) -> Node:
@@ -82,7 +82,7 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
     bounds = [_bounds(cells, k, name) for k in range(cells.dim(isl.dim_type.set))]
     sizes = tuple(high.sub(low).add_constant_val(isl.Val(1)) for low, high in bounds)
     texts = tuple(size_text(v, scop.params) for v in sizes)
-    buffer = Buffer(PREFIX + name, name, sizes, texts, limit)
+    buffer = RegionBuffer(PREFIX + name, name, sizes, texts, limit)
     if all(t.isdigit() for t in texts) and prod(map(int, texts)) * array.elem.bytes > limit:
         raise NoExpansion(f"its values take more than {limit} bytes")
     if buffer.array in scop.arrays or any(n.startswith(PREFIX) for n in scop.names):
@@ -182,7 +182,7 @@ def size_text(size: isl.PwAff, params: Sequence[Param]) -> str:
 
 
 def _moved(
-    s: Statement, name: str, scope: int, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: Buffer
+    s: Statement, name: str, scope: int, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: RegionBuffer
 ) -> Statement:
     """A statement that uses the memory in place of the variable."""
     out = []
@@ -204,7 +204,7 @@ def _on(value: isl.PwAff, points: isl.Set) -> isl.PwAff:
     return isl.PwAff.from_aff(out)
 
 
-def _access(s: Statement, values: Sequence[isl.PwAff], buffer: Buffer, like: Access) -> Access:
+def _access(s: Statement, values: Sequence[isl.PwAff], buffer: RegionBuffer, like: Access) -> Access:
     index = _multi(s, values, buffer.array)
     relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.instances(like))
     strides = tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(values)))
@@ -212,7 +212,7 @@ def _access(s: Statement, values: Sequence[isl.PwAff], buffer: Buffer, like: Acc
     return Access(buffer.array, like.write, index, relation, path, like.loc, like.partial)
 
 
-def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: Buffer) -> Statement:
+def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: RegionBuffer) -> Statement:
     """`x[e] = memory[last iteration that writes x[e]][e]` for every element that is written."""
     writes = [(s, a) for s, a in scop.accesses() if a.array == name and a.write]
     if not writes:

@@ -9,7 +9,7 @@ from codegen.machine import Machine
 from codegen.report.html.draw import line, rect, text
 from codegen.report.html.model import Picture, SvgElement, TableView
 from codegen.report.html.panes import hue_of
-from codegen.report.traffic import Work
+from codegen.report.traffic import TileWork
 
 LABEL, WIDTH, ROW = 210.0, 330.0, 24.0
 
@@ -20,7 +20,7 @@ def size_text(n: int) -> str:
     return f"{n / 1024:.3g} KiB" if n < 1 << 20 else f"{n / (1 << 20):.3g} MiB"
 
 
-def _entries(works: Sequence[Work]) -> list[tuple[str, str, int]]:
+def _entries(works: Sequence[TileWork]) -> list[tuple[str, str, int]]:
     """Statement, what it is, and its bytes."""
     out = []
     for w in works:
@@ -31,7 +31,7 @@ def _entries(works: Sequence[Work]) -> list[tuple[str, str, int]]:
     return out
 
 
-def footprint_table(works: Sequence[Work], machine: Machine) -> TableView | None:
+def footprint_table(works: Sequence[TileWork], machine: Machine) -> TableView | None:
     rows = []
     for _, name, n in _entries(works):
         fits = next((f"L{c.level} ({size_text(c.bytes)})" for c in machine.caches if n <= c.bytes), "memory")
@@ -39,7 +39,7 @@ def footprint_table(works: Sequence[Work], machine: Machine) -> TableView | None
     return TableView("Data of one tile", ("what", "size", "fits in"), tuple(rows)) if rows else None
 
 
-def footprint_picture(works: Sequence[Work], machine: Machine) -> Picture | None:
+def footprint_picture(works: Sequence[TileWork], machine: Machine) -> Picture | None:
     """Bars on a logarithmic scale, with a line for each cache."""
     entries = _entries(works)
     if not entries:

@@ -14,16 +14,16 @@ from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.plan_reader.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
-from codegen.region import Made, make
+from codegen.region import ProvenRegion, make
 from codegen.region_model import Modelled, model_region
 from codegen.report.html.charts import footprint_picture, footprint_table
 from codegen.report.html.distances import distance_picture
 from codegen.report.html.model import (
     DependenceView,
     Details,
-    Facts,
     Picture,
     Refusal,
+    RegionFacts,
     StatementView,
     TableView,
 )
@@ -32,11 +32,11 @@ from codegen.report.html.roofline import roofline
 from codegen.report.html.slices import cuts
 from codegen.report.html.spaces import space_picture
 from codegen.report.html.trees import rows_of, steps
-from codegen.report.ownership import Table, tables
+from codegen.report.ownership import OwnershipTable, tables
 from codegen.report.sample import Sample, sample
 from codegen.report.speed import Speed
 from codegen.report.text import array_lines, set_text, taken_words
-from codegen.report.traffic import Work, work_of
+from codegen.report.traffic import TileWork, work_of
 from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement
@@ -86,7 +86,7 @@ def seen_details(model: Modelled) -> Details:
     return Details(_facts(p), tuple(plain), rows_of(p.tree))
 
 
-def result_details(model: Modelled, made: Made, machine: Machine, speed: Speed | None = None) -> Details:
+def result_details(model: Modelled, made: ProvenRegion, machine: Machine, speed: Speed | None = None) -> Details:
     p = made.program
     shown = frozenset(q.name for q in model.program.scop.params)
     samples = [(s, _sample(p, made.tree, s, shown)) for s in p.scop.statements]
@@ -114,7 +114,7 @@ def result_details(model: Modelled, made: Made, machine: Machine, speed: Speed |
     )
 
 
-def _predicted(model: Modelled, made: Made, options: GenOptions, machine: Machine) -> str:
+def _predicted(model: Modelled, made: ProvenRegion, options: GenOptions, machine: Machine) -> str:
     """What the plan promises by the cost model; empty where it cannot say."""
     cores = machine.cores if model.threads(options) else 1
     gain = predicted(model.program, made.program, made.plan, replace(machine, cores=cores))
@@ -140,7 +140,7 @@ def _counted(remarks: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{text}, {n} times" if n > 1 else text for text, n in found.items())
 
 
-def _facts(p: Program) -> Facts:
+def _facts(p: Program) -> RegionFacts:
     scop = p.scop
     folds = [f"{r.stmt} ({r.op}{', any order' if r.exact or p.reassociate else ''})" for r in find_reductions(scop)]
     found = [
@@ -148,7 +148,7 @@ def _facts(p: Program) -> Facts:
         for d in p.deps.all
         for m in maps_of(d.relation)
     ]
-    return Facts(
+    return RegionFacts(
         scop.function,
         ", ".join(q.text for q in scop.params) or "none",
         tuple(scop.guard.reasons),
@@ -169,7 +169,7 @@ def _sample(p: Program, tree: Node, s: Statement, shown: frozenset[str]) -> Samp
         return None
 
 
-def _work(p: Program, tree: Node, s: Statement, at: Sample) -> Sequence[Work]:
+def _work(p: Program, tree: Node, s: Statement, at: Sample) -> Sequence[TileWork]:
     try:
         return [work_of(p.scop, tree, s, at)]
     except isl.Error:
@@ -186,5 +186,5 @@ def _pictures(p: Program, tree: Node, s: Statement, at: Sample) -> tuple[tuple[P
     return tuple(out)
 
 
-def _table(t: Table) -> TableView:
+def _table(t: OwnershipTable) -> TableView:
     return TableView(t.head, ("reference", "threads over", "one thread only", "why"), t.rows, t.notes)

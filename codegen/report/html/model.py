@@ -93,7 +93,7 @@ class DependenceView:
 
 
 @record
-class Facts:
+class RegionFacts:
     """What the model holds of a region before anything is done to it."""
 
     function: str
@@ -126,7 +126,7 @@ class Refusal:
 class Details:
     """What is known of a region once it is analysed. `cores` is the description of a core group, line by line."""
 
-    facts: Facts | None = None
+    facts: RegionFacts | None = None
     statements: tuple[StatementView, ...] = ()
     source_tree: tuple[TreeRow, ...] = ()
     steps: tuple[StepView, ...] = ()

@@ -11,7 +11,7 @@ from codegen.report.html.draw import dot, line, path, rect, text
 from codegen.report.html.model import Picture, SvgElement
 from codegen.report.html.panes import hue_of
 from codegen.report.speed import Speed
-from codegen.report.traffic import Work
+from codegen.report.traffic import TileWork
 
 LOW, HIGH = -5, 9  # intensities shown, as powers of two
 BOX, LEFT, TOP, BOTTOM = (430.0, 250.0), 46.0, 22.0, 40.0
@@ -48,7 +48,7 @@ def roofs(machine: Machine) -> tuple[Roof, ...]:
     )
 
 
-def roofline(works: Sequence[tuple[Work, int]], machine: Machine, speed: Speed | None = None) -> Picture | None:
+def roofline(works: Sequence[tuple[TileWork, int]], machine: Machine, speed: Speed | None = None) -> Picture | None:
     """One dot for each statement (given with the bytes of its elements) on the upper roof, and what was measured."""
     works = [(w, size) for w, size in works if w.operations and w.moved]
     if not works:
@@ -97,7 +97,7 @@ def _roof_lines(place: Place, slopes: Sequence[Roof], top: float, low: float) ->
 
 
 def _dots(
-    place: Place, works: Sequence[tuple[Work, int]], machine: Machine, slopes: Sequence[Roof]
+    place: Place, works: Sequence[tuple[TileWork, int]], machine: Machine, slopes: Sequence[Roof]
 ) -> list[SvgElement]:
     """On the highest slope, with a dotted line down to the lowest. Names of dots that fall together stand together."""
     named: dict[tuple[float, float], list[str]] = {}
@@ -117,7 +117,7 @@ def _dots(
     return out
 
 
-def _measured(place: Place, works: Sequence[tuple[Work, int]], machine: Machine, speed: Speed) -> list[SvgElement]:
+def _measured(place: Place, works: Sequence[tuple[TileWork, int]], machine: Machine, speed: Speed) -> list[SvgElement]:
     """Source and result, above the intensity of the statement that does most."""
     most = max(works, key=lambda w: speed.by_statement.get(w[0].stmt, 0))[0]
     out: list[SvgElement] = []

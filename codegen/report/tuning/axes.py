@@ -12,7 +12,7 @@ LEFT, TOP, RIGHT, BOTTOM = 52.0, 26.0, 16.0, 44.0
 
 
 @record
-class Axis:
+class ChartAxis:
     """Numbers from `low` to `high`; on a logarithmic scale their ratios count."""
 
     low: float
@@ -46,16 +46,16 @@ def _linear(low: float, high: float) -> list[float]:
     return [k * step for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
-def linear(values: list[float], least: float = 1.0) -> Axis:
-    return Axis(0.0, max([*values, least]))
+def linear(values: list[float], least: float = 1.0) -> ChartAxis:
+    return ChartAxis(0.0, max([*values, least]))
 
 
-def logarithmic(values: list[float], room: float = 1.12) -> Axis:
+def logarithmic(values: list[float], room: float = 1.12) -> ChartAxis:
     """Around the values, with some room: at least a factor of 1.5 from end to end."""
     values = [v for v in values if v > 0] or [1.0]
     low, high = min(values) / room, max(values) * room
     more = max(1.0, 1.5 * low / high) ** 0.5
-    return Axis(low / more, high * more, True)
+    return ChartAxis(low / more, high * more, True)
 
 
 @record
@@ -64,8 +64,8 @@ class Chart:
 
     width: float
     height: float
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         inner = (self.width - LEFT - RIGHT, self.height - TOP - BOTTOM)

@@ -15,7 +15,7 @@ class PlanLine:
 
 
 @record
-class RegionView:
+class TuningView:
     """One region: figures in words, its charts, and its plan."""
 
     id: str
@@ -33,7 +33,7 @@ class RegionView:
 
 
 @record
-class Page:
+class TuningPage:
     title: str
     version: str
     machine: str
@@ -42,5 +42,5 @@ class Page:
     overview: TableView
     comparison: TableView | None
     pictures: tuple[Picture, ...]
-    regions: tuple[RegionView, ...]
+    regions: tuple[TuningView, ...]
     notes: tuple[str, ...]

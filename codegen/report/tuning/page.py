@@ -23,7 +23,7 @@ from codegen.report.tuning.charts import (
     seconds_per_step,
     speed_per_step,
 )
-from codegen.report.tuning.model import Page, PlanLine, RegionView
+from codegen.report.tuning.model import PlanLine, TuningPage, TuningView
 from codegen.report.tuning.nest import nest_picture
 from codegen.scop.tree import Node
 from codegen.source_file import open_source
@@ -43,7 +43,7 @@ def describe_tuning(files: Sequence[Tuned], settings: Settings) -> str:
     return environment().get_template("tuning.html.j2").render(page=page(files, settings))
 
 
-def page(files: Sequence[Tuned], settings: Settings) -> Page:
+def page(files: Sequence[Tuned], settings: Settings) -> TuningPage:
     regions = [(f, text, options, r) for f, text, options in files for r in f.regions]
     found = [r for _, _, _, r in regions]
     named = [(r.title if len(files) == 1 else f"{f.name}, {r.title}", r) for f, _, _, r in regions]
@@ -55,7 +55,7 @@ def page(files: Sequence[Tuned], settings: Settings) -> Page:
     clock = "processor time of one thread" if settings.busy else f"{first.threads} thread{'s' * (first.threads > 1)}"
     conditions = f"{first.compiler}, {first.flags}; {clock}; {settings.budget:g} s for each method and file"
     pictures = [p for p in (profile(_times(found, searched), methods), _spread(found, methods)) if p is not None]
-    return Page(title, __version__, first.machine, conditions, tuple(methods), _overview(named),
+    return TuningPage(title, __version__, first.machine, conditions, tuple(methods), _overview(named),
                 _comparison(found, searched), (legend(methods), *pictures) if pictures else (), views,
                 tuple(f"{f.name}: {d.message}" for f, _, _ in files for d in f.diagnostics if d.id != "tuned"
                       and d.severity.value in ("warning", "error")))  # fmt: skip
@@ -124,11 +124,11 @@ def _comparison(regions: Sequence[TunedRegion], methods: Sequence[str]) -> Table
 
 def _region(
     k: int, f: TunedFile, text: str, options: GenOptions, r: TunedRegion, methods: Sequence[str]
-) -> RegionView:
+) -> TuningView:
     made = (speed_per_step(r, methods), best_over_time(r, methods), seconds_per_step(r, methods), _violins(r, methods))
     nest, before, after = _trees(f, text, options, r)
     improved = r.plan != r.default_plan
-    return RegionView(f"region-{k + 1}", f"{f.name}, {r.title}", sentence(r), improved, tuple(_facts(r)),
+    return TuningView(f"region-{k + 1}", f"{f.name}, {r.title}", sentence(r), improved, tuple(_facts(r)),
                       tuple(p for p in made if p is not None), nest, before, after,
                       _plan(r.default_plan, r.plan), _best(r), _failures(r))  # fmt: skip
 

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 from codegen.record import record
 from codegen.source.cxx.declare import FUNDAMENTAL, CxxDeclarator, Is, declaration, type_id
-from codegen.source.cxx.names import Unit, parameters_at
+from codegen.source.cxx.names import TranslationUnit, parameters_at
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.scopes import Entity
-from codegen.source.cxx.tokens import Token, Tokens, angle_end, code, group_end, split_at, tokens
+from codegen.source.cxx.tokens import CxxToken, Tokens, angle_end, code, group_end, split_at, tokens
 
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "do", "try", "catch"})
 _TAGS = frozenset({"struct", "class", "union", "enum"})
@@ -20,7 +20,7 @@ class LocalName:
     """A name that the function declares. `kind` is variable or type; `place` is param or local."""
 
     declarator: CxxDeclarator
-    type: tuple[Token, ...]
+    type: tuple[CxxToken, ...]
     qualifiers: frozenset[str] = frozenset()
     kind: str = "variable"
     place: str = "local"
@@ -31,35 +31,35 @@ class LocalName:
 
 
 @record
-class Statement:
+class TokenStatement:
     """Tokens that the parser is not shown as they are, and the locals that they declare."""
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[CxxToken, ...]
     declares: tuple[LocalName, ...] = ()
 
 
 @record
-class Level:
+class EnclosingBlock:
     """A block around the region: the pragmas and the header before its brace, and the statements before the region."""
 
-    pragmas: tuple[Token, ...]
-    header: Statement
-    statements: tuple[Statement, ...]
+    pragmas: tuple[CxxToken, ...]
+    header: TokenStatement
+    statements: tuple[TokenStatement, ...]
 
 
 @record
-class Function:
+class EnclosingFunction:
     """The function around a region. `locals` are the names that are visible where the region begins."""
 
     entity: Entity
-    name: Token
+    name: CxxToken
     qualified: tuple[str, ...]  # what stands before the name
     parameters: tuple[LocalName, ...]
-    levels: tuple[Level, ...]
-    after: tuple[Token, ...]
+    levels: tuple[EnclosingBlock, ...]
+    after: tuple[CxxToken, ...]
     types: frozenset[str]  # template parameters that are types or templates
     constants: tuple[LocalName, ...]  # those that are values
-    pragmas: tuple[Token, ...]  # right before the region
+    pragmas: tuple[CxxToken, ...]  # right before the region
     usings: frozenset[str] = frozenset()  # names, and namespaces with `::` behind them, that the body makes visible
 
     @property
@@ -70,7 +70,7 @@ class Function:
         return found
 
 
-def function_around(unit: Unit, e: Entity, span: tuple[int, int]) -> Function:
+def function_around(unit: TranslationUnit, e: Entity, span: tuple[int, int]) -> EnclosingFunction:
     """Take the function apart; raises NotC where the region is in a lambda or a class of its own."""
     head = code(tokens(unit.text, e.begin, e.body))
     types, constants, first = _template(head)
@@ -86,7 +86,7 @@ def function_around(unit: Unit, e: Entity, span: tuple[int, int]) -> Function:
     body = _Body(unit, e, span)
     body.walk()
     qualified = _qualified(head[: at - 1])
-    return Function(e, name, qualified, parameters, tuple(body.done()), body.after, types, constants,
+    return EnclosingFunction(e, name, qualified, parameters, tuple(body.done()), body.after, types, constants,
                     tuple(body.pragmas), frozenset(body.usings))
 
 
@@ -144,22 +144,22 @@ def declared(found: Tokens, place: str, is_variable: Is = lambda n: False) -> tu
 class _Body:
     """A walk over the tokens of a function's body up to the region."""
 
-    def __init__(self, unit: Unit, e: Entity, span: tuple[int, int]) -> None:
+    def __init__(self, unit: TranslationUnit, e: Entity, span: tuple[int, int]) -> None:
         self.found = tokens(unit.text, e.body, e.end)
         self.stop = span[0]
         self.after = tuple(code(tokens(unit.text, span[1], e.end)))
         self.names: set[str] = set()
         self.usings: set[str] = set()
-        self.pragmas: list[Token] = []
-        self._open: list[tuple[tuple[Token, ...], Statement, list[Statement]]] = []
+        self.pragmas: list[CxxToken] = []
+        self._open: list[tuple[tuple[CxxToken, ...], TokenStatement, list[TokenStatement]]] = []
 
-    def done(self) -> list[Level]:
-        return [Level(p, h, tuple(s)) for p, h, s in self._open]
+    def done(self) -> list[EnclosingBlock]:
+        return [EnclosingBlock(p, h, tuple(s)) for p, h, s in self._open]
 
     def walk(self) -> None:
         found, k = self.found, 1
-        self._open.append(((), Statement(()), []))
-        now: list[Token] = []
+        self._open.append(((), TokenStatement(()), []))
+        now: list[CxxToken] = []
         while k < len(found) and found[k].begin < self.stop:
             t = found[k]
             if t.kind == "line":
@@ -204,7 +204,7 @@ class _Body:
                 inside = header[k + 1 : group_end(header, k) - 1]
                 first = split_at(inside, ";")[0]
                 declares += self._locals(split_at(first, ":")[0] if header[k - 1].text == "for" else first)
-        self._open.append((tuple(self.pragmas), Statement(tuple(header), tuple(declares)), []))
+        self._open.append((tuple(self.pragmas), TokenStatement(tuple(header), tuple(declares)), []))
         self.pragmas = []
 
     def _add(self, now: Tokens) -> None:
@@ -221,7 +221,7 @@ class _Body:
                 self.usings.add(path[-1])
             else:
                 declares = [LocalName(CxxDeclarator(t), (t,)) for t in now[-2:-1]]
-        self._open[-1][2].append(Statement(tuple(now), tuple(declares)))
+        self._open[-1][2].append(TokenStatement(tuple(now), tuple(declares)))
         self.pragmas = []
 
     def _locals(self, now: Tokens) -> list[LocalName]:
@@ -249,7 +249,7 @@ def _of_class(now: Tokens) -> list[LocalName]:
     return [LocalName(CxxDeclarator(t), (now[head],)) for t in found if t.kind == "word"]
 
 
-def _inside(now: Tokens, group: Tokens, opening: Token) -> str:
+def _inside(now: Tokens, group: Tokens, opening: CxxToken) -> str:
     if opening.text == "{" and any(t.text in ("struct", "class", "union") for t in now):
         return "the region is in a class within a function"
     return "the region is in a lambda"

@@ -10,7 +10,7 @@ from codegen.record import record
 from codegen.source.cxx.declare import FUNDAMENTAL, QUALIFIERS, CxxDeclarator, Declaration, declaration
 from codegen.source.cxx.prefix import STD
 from codegen.source.cxx.refusal import NotC
-from codegen.source.cxx.tokens import Token, Tokens, angle_end, code, group_end, split_at
+from codegen.source.cxx.tokens import CxxToken, Tokens, angle_end, code, group_end, split_at
 
 _WORDS = {"true": "1", "false": "0", "nullptr": "0", "constexpr": "const", "and": "&&", "or": "||", "not": "!",
           "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~", "and_eq": "&=", "or_eq": "|=",
@@ -48,12 +48,12 @@ class Edit:
 
 
 @record
-class Names:
+class NameLookup:
     """What a body asks about names: makes sure that a variable or type is declared, and says how C calls a function
     or a type with scopes before it."""
 
-    use: Callable[[Token, bool], None]  # and whether it is changed here
-    call: Callable[[Token], str]
+    use: Callable[[CxxToken, bool], None]  # and whether it is changed here
+    call: Callable[[CxxToken], str]
     type: Callable[[Tokens], str]
     is_type: Callable[[str], bool]
     is_local: Callable[[str], bool]
@@ -63,7 +63,7 @@ class Names:
 class Body:
     """The translation of some statements. `own` are names that they declare; `edits` what changes in the text."""
 
-    def __init__(self, found: Tokens, names: Names, own: frozenset[str] = frozenset()) -> None:
+    def __init__(self, found: Tokens, names: NameLookup, own: frozenset[str] = frozenset()) -> None:
         self.found = code(found)
         self.names = names
         self.own = set(own)
@@ -112,7 +112,7 @@ class Body:
                 return self._text(k - 1) in ("for", "if", "while", "switch")
         return False
 
-    def _statement(self, k: int) -> list[Token]:
+    def _statement(self, k: int) -> list[CxxToken]:
         end = k
         while end < len(self.found) and self._text(end) not in (";", ")", "}"):
             end = group_end(self.found, end) if self._text(end) in ("(", "[", "{") else end + 1
@@ -217,7 +217,7 @@ class Body:
                 self.written.add(t.text)
         return k + 1
 
-    def _outer(self, t: Token) -> None:
+    def _outer(self, t: CxxToken) -> None:
         """A name that both the region and the function declare: the parser knows which is meant, if it sees both."""
         with suppress(NotC):  # then it sees the region's alone
             self.names.use(t, True)
@@ -239,7 +239,7 @@ class Body:
             at = group_end(self.found, at) if self._text(at) == "[" else at + 1 + (self._text(at) != ")")
         return self._text(at) in _SETS or (elements and before == "*" and not self._is_value(k - 2))
 
-    def _names_type(self, t: Token) -> bool:
+    def _names_type(self, t: CxxToken) -> bool:
         return t.text not in _KEYWORDS and t.text not in self.own and self.names.is_type(t.text)
 
     def _cast(self, k: int) -> int:
@@ -340,7 +340,7 @@ class Body:
         declares = k > 0 and self.found[k - 1].kind == "word" and self._text(k - 1) not in ("return", "case")
         return not self._is_start(k) and not declares
 
-    def _edit(self, t: Token, new: str) -> None:
+    def _edit(self, t: CxxToken, new: str) -> None:
         self.edits.append(Edit(t.begin, t.end, new))
         self.skip.add(self.index[t.begin])
 

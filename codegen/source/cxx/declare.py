@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codegen.record import record
-from codegen.source.cxx.tokens import Token, Tokens, angle_end, group_end, split_at
+from codegen.source.cxx.tokens import CxxToken, Tokens, angle_end, group_end, split_at
 
 FUNDAMENTAL = frozenset({"void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"})
 _STRANGE = frozenset({"auto", "wchar_t", "char8_t", "char16_t", "char32_t", "__int128", "__float128", "_Complex"})
@@ -27,11 +27,11 @@ class CxxDeclarator:
     """One name of a declaration. `before` are pointers and references, `behind` sizes or parameters; `round` is what
     stands in parentheses before the name, as in `(*p)[N]`. `style` is how the value is given: "=", "{" or "("."""
 
-    name: Token
-    before: tuple[Token, ...] = ()
-    round: tuple[Token, ...] = ()
-    behind: tuple[Token, ...] = ()
-    value: tuple[Token, ...] = ()
+    name: CxxToken
+    before: tuple[CxxToken, ...] = ()
+    round: tuple[CxxToken, ...] = ()
+    behind: tuple[CxxToken, ...] = ()
+    value: tuple[CxxToken, ...] = ()
     style: str = ""
 
     @property
@@ -48,8 +48,8 @@ class CxxDeclarator:
 class Declaration:
     """Specifiers, of which `type` are those that name a type, and the declarators."""
 
-    qualifiers: tuple[Token, ...]
-    type: tuple[Token, ...]
+    qualifiers: tuple[CxxToken, ...]
+    type: tuple[CxxToken, ...]
     declarators: tuple[CxxDeclarator, ...]
 
     def has(self, *words: str) -> bool:
@@ -81,15 +81,15 @@ def declaration(found: Tokens, is_variable: Is, is_type: Is) -> Declaration | No
     return Declaration(tuple(qualifiers), tuple(kind), tuple(out))
 
 
-def type_id(found: Tokens) -> tuple[tuple[Token, ...], tuple[Token, ...], tuple[Token, ...]]:
+def type_id(found: Tokens) -> tuple[tuple[CxxToken, ...], tuple[CxxToken, ...], tuple[CxxToken, ...]]:
     """A type without a name, as in a cast: qualifiers, the type, and all behind it."""
     qualifiers, kind, k = _specifiers(found, lambda name: False)
     return tuple(qualifiers), tuple(kind), tuple(found[k:])
 
 
-def _specifiers(found: Tokens, is_variable: Is) -> tuple[list[Token], list[Token], int]:
-    qualifiers: list[Token] = []
-    kind: list[Token] = []
+def _specifiers(found: Tokens, is_variable: Is) -> tuple[list[CxxToken], list[CxxToken], int]:
+    qualifiers: list[CxxToken] = []
+    kind: list[CxxToken] = []
     named = False
     k = 0
     while k < len(found):
@@ -139,8 +139,8 @@ def _qualified(found: Tokens, k: int) -> int:
     return k
 
 
-def without_attributes(found: Tokens) -> list[Token]:
-    out: list[Token] = []
+def without_attributes(found: Tokens) -> list[CxxToken]:
+    out: list[CxxToken] = []
     k = 0
     while k < len(found):
         text, following = found[k].text, found[k + 1].text if k + 1 < len(found) else ""
@@ -172,7 +172,7 @@ def _declarator(found: Tokens, sure: bool, basic: bool) -> CxxDeclarator | None:
 
 
 def _behind(
-    found: Tokens, k: int, name: Token, before: tuple[Token, ...], round_: tuple[Token, ...]
+    found: Tokens, k: int, name: CxxToken, before: tuple[CxxToken, ...], round_: tuple[CxxToken, ...]
 ) -> CxxDeclarator | None:
     start = k
     if k < len(found) and found[k].text not in _BEHIND:

@@ -8,11 +8,11 @@ from codegen.source.cxx.body import Body, edited
 from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.names import Named, parameters_at
 from codegen.source.cxx.refusal import NotC
-from codegen.source.cxx.tokens import Token, code, group_end, split_at, tokens
+from codegen.source.cxx.tokens import CxxToken, code, group_end, split_at, tokens
 from codegen.source.cxx.types import prefix
 
 if TYPE_CHECKING:
-    from codegen.source.cxx.writer import Writer
+    from codegen.source.cxx.writer import CxxWriter
 
 ALONE = "give the one that is meant a name of its own"
 _DEEP = 8  # calls inside of calls
@@ -22,12 +22,12 @@ _SPECIFIERS = frozenset({"inline", "static", "constexpr", "extern", "const"})
 class Definitions:
     """What a writer needs to define functions."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: CxxWriter) -> None:
         self.writer = writer
         self.unit = writer.unit
         self.types = writer.types
 
-    def define(self, found: list[Named], t: Token) -> bool:
+    def define(self, found: list[Named], t: CxxToken) -> bool:
         """The function with its body as C; false where its body is not there, or cannot be read."""
         if any(n.kind != "function" for n in found):
             raise NotC(f"`{t.text}` is a template", t.begin, "write the expression it stands for")

@@ -3,17 +3,17 @@ from __future__ import annotations
 
 from codegen.record import record
 from codegen.source.cxx.declare import CxxDeclarator, declaration
-from codegen.source.cxx.names import Unit
+from codegen.source.cxx.names import TranslationUnit
 from codegen.source.cxx.scopes import Entity, without_template
-from codegen.source.cxx.tokens import Token, code, group_end, tokens, words
+from codegen.source.cxx.tokens import CxxToken, code, group_end, tokens, words
 from codegen.source.cxx.types import member_parts
 
 
 @record
-class Member:
+class ClassMember:
     """Data of an object, or of the class itself if it is `static`."""
 
-    type: tuple[Token, ...]
+    type: tuple[CxxToken, ...]
     declarator: CxxDeclarator
     qualifiers: frozenset[str]
 
@@ -23,18 +23,18 @@ class Members:
     """What is known of a class: its data, all words in it, and whether it may have more, from base classes."""
 
     owner: str
-    data: dict[str, Member]
+    data: dict[str, ClassMember]
     words: frozenset[str]
     derived: bool
     parameters: frozenset[str] = frozenset()  # words of the template that the class is
 
 
-def members_of(unit: Unit, owner: str, scope: tuple[str, ...]) -> Members:
+def members_of(unit: TranslationUnit, owner: str, scope: tuple[str, ...]) -> Members:
     """The members of a class around a function, or of one that the function's name is qualified with."""
     inside = [x for x in unit.entities if owner in x.classes]
     if inside:
         named = [n for x in inside if x.scope[-1:] == (owner,) for n in unit.declared(x)]
-        data = {n.name: Member(n.type, n.declarator, n.qualifiers) for n in named
+        data = {n.name: ClassMember(n.type, n.declarator, n.qualifiers) for n in named
                 if n.kind == "variable" and n.declarator is not None and n.type}  # fmt: skip
         heads = (tokens(unit.text, x.begin, x.end if x.body < 0 else x.body) for x in inside)
         inner = frozenset(t.text for h in heads for t in h)
@@ -47,15 +47,15 @@ def members_of(unit: Unit, owner: str, scope: tuple[str, ...]) -> Members:
     return Members(owner, {}, frozenset(), True)
 
 
-def _of_body(unit: Unit, owner: str, e: Entity) -> Members:
+def _of_body(unit: TranslationUnit, owner: str, e: Entity) -> Members:
     found = code(tokens(unit.text, e.body, e.end))
-    data: dict[str, Member] = {}
+    data: dict[str, ClassMember] = {}
     for part in member_parts(found[1 : group_end(found, 0) - 1]):
         made = declaration(part, lambda n: False, lambda n: True)
         if made is None or made.has("typedef", "friend"):
             continue
         qualifiers = frozenset(t.text for t in made.qualifiers)
-        data |= {d.name.text: Member(made.type, d, qualifiers) for d in made.declarators if not d.is_function}
+        data |= {d.name.text: ClassMember(made.type, d, qualifiers) for d in made.declarators if not d.is_function}
     whole = unit.text[e.begin : e.body]
     template = words(code(tokens(whole[: len(whole) - len(without_template(whole))])))
     return Members(owner, data, words(found), ":" in without_template(whole).replace("::", ""), template)

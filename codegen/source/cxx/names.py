@@ -9,7 +9,7 @@ from itertools import pairwise
 from codegen.record import record
 from codegen.source.cxx.declare import CxxDeclarator, declaration, type_id
 from codegen.source.cxx.scopes import Entity, entities, without_template
-from codegen.source.cxx.tokens import Token, Tokens, code, group_end, plain_strings, tokens
+from codegen.source.cxx.tokens import CxxToken, Tokens, code, group_end, plain_strings, tokens
 from codegen.source.layout.linemap import LineMap
 
 _DEEP = 16  # names that stand for other names, one after the other
@@ -26,12 +26,12 @@ class Named:
     name: str
     kind: str
     entity: Entity
-    type: tuple[Token, ...] = ()
+    type: tuple[CxxToken, ...] = ()
     declarator: CxxDeclarator | None = None
     qualifiers: frozenset[str] = frozenset()
 
 
-class Unit:
+class TranslationUnit:
     """A preprocessed translation unit."""
 
     def __init__(self, text: str, regions: tuple[int, ...], kept: frozenset[str] = frozenset()) -> None:
@@ -179,7 +179,7 @@ def _using(e: Entity, found: Tokens) -> Iterator[Named]:
         yield Named(rest[-1].text, "using", e, tuple(rest))
 
 
-def function_name(head: Tokens) -> Token | None:
+def function_name(head: Tokens) -> CxxToken | None:
     """The name before the parameters of a function, given all up to its body or semicolon."""
     at = parameters_at(head)
     return head[at - 1] if at > 0 and head[at - 1].kind == "word" else None

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.source.cxx.around import Statement
+from codegen.source.cxx.around import TokenStatement
 from codegen.source.cxx.body import Body, Edit, edited
 from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.refusal import NotC
-from codegen.source.cxx.tokens import Token, Tokens, angle_end, group_end
-from codegen.source.cxx.writer import Writer
+from codegen.source.cxx.tokens import CxxToken, Tokens, angle_end, group_end
+from codegen.source.cxx.writer import CxxWriter
 
 UNKNOWN = "__tw_unknown"
 _SIGNS = "+ - * / % & [ ] ( ) . -> < > ! == != <= >= ? :"
@@ -24,10 +24,10 @@ _FREES = ((["delete", "[", "]"], 5), (["delete"], 3), (["free", "("], 5), (["std
 _ALLOCATORS = frozenset({"malloc", "calloc", "aligned_alloc"})
 
 
-class Outside:
+class FunctionContext:
     """What a writer has kept of the function, with values."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: CxxWriter) -> None:
         self.writer = writer
         self.function = writer.function
         self.kept = writer.kept
@@ -78,7 +78,7 @@ class Outside:
         words = {t.text for t in found if t.kind == "word"}
         yield from (f"&{n}" for n in sorted(self.kept) if n in words and n != but and n not in self.writer.constants)
 
-    def statement(self, s: Statement) -> Iterator[tuple[int, str]]:
+    def statement(self, s: TokenStatement) -> Iterator[tuple[int, str]]:
         """Code before the region, as C, with offsets: declarations of what is kept, and all else as calls."""
         rest: Tokens = _without_deletes(s.tokens)
         for x in s.declares:
@@ -103,9 +103,9 @@ class Outside:
         return f"{UNKNOWN}({', '.join(used)});"
 
 
-def _chunks(found: Tokens) -> list[list[Token]]:
+def _chunks(found: Tokens) -> list[list[CxxToken]]:
     """Pieces of statements, without the braces and semicolons between them."""
-    out: list[list[Token]] = [[]]
+    out: list[list[CxxToken]] = [[]]
     for t in found:
         if t.text in (";", "{", "}"):
             out.append([])
@@ -123,9 +123,9 @@ def _calls(found: Tokens) -> bool:
     return any(t.text == "(" and k and found[k - 1].kind == "word" for k, t in enumerate(found))
 
 
-def _without_deletes(found: Tokens) -> list[Token]:
+def _without_deletes(found: Tokens) -> list[CxxToken]:
     """To free memory does nothing to the pointer."""
-    out: list[Token] = []
+    out: list[CxxToken] = []
     k = 0
     while k < len(found):
         words = [t.text for t in found[k : k + 7]]

@@ -4,25 +4,27 @@ from __future__ import annotations
 import re
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.source.cxx.around import Function, function_around
+from codegen.source.cxx.around import EnclosingFunction, function_around
 from codegen.source.cxx.body import Body, edited
-from codegen.source.cxx.names import Unit
-from codegen.source.cxx.outside import Outside
+from codegen.source.cxx.names import TranslationUnit
+from codegen.source.cxx.outside import FunctionContext
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import Tokens, tokens
-from codegen.source.cxx.writer import Writer
+from codegen.source.cxx.writer import CxxWriter
 from codegen.source.gnu import beyond, clean, thread_private
 from codegen.source.language import CXX
 from codegen.source.layout.linemap import quote
 from codegen.source.preprocess import Preprocessed
-from codegen.source.region_slice import Part, RegionSlice, not_plain, outside_function
+from codegen.source.region_slice import KeptDeclaration, RegionSlice, not_plain, outside_function
 from codegen.source.regions import Region
 
 _BOOL = '# 1 "<built-in>"\ntypedef _Bool bool;\n'
 _HINT = "regions are plain C, in C++ files too: keep it out of the region"
 
 
-def slice_region(unit: Unit, pre: Preprocessed, file: str, region: Region, span: tuple[int, int]) -> RegionSlice:
+def slice_region(
+    unit: TranslationUnit, pre: Preprocessed, file: str, region: Region, span: tuple[int, int]
+) -> RegionSlice:
     """The slice of one region, whose pragmas begin and end at `span`; with a refusal where it is not C."""
     loc = Loc(file, region.first_line, len(region.indent) + 1)
     e = unit.around(span[0])
@@ -47,8 +49,8 @@ def _using(name: str) -> str:
 class _Assembly:
     """The text of a slice as it is put together, piece by piece."""
 
-    def __init__(self, unit: Unit, pre: Preprocessed, file: str, region: Region, span: tuple[int, int],
-                 function: Function) -> None:  # fmt: skip
+    def __init__(self, unit: TranslationUnit, pre: Preprocessed, file: str, region: Region, span: tuple[int, int],
+                 function: EnclosingFunction) -> None:  # fmt: skip
         self.unit = unit
         self.pre = pre
         self.file = file
@@ -56,18 +58,18 @@ class _Assembly:
         self.span = span
         self.function = function
         self.text = _BOOL
-        self.parts: list[Part] = []
+        self.parts: list[KeptDeclaration] = []
 
     def slice(self) -> RegionSlice:
         unit, span, function = self.unit, self.span, self.function
-        writer = Writer(unit, function, self.pre.system_headers)
+        writer = CxxWriter(unit, function, self.pre.system_headers)
         body = Body(tokens(unit.text, *span), writer.names())
         edits = body.translate()
         writer.finish(frozenset(body.written))
-        outside = Outside(writer)
+        outside = FunctionContext(writer)
         for piece in (p for p in writer.types.pieces if not p.local):
             begin = self._add(piece.begin, clean(piece.text).text + "\n" * piece.lines)
-            self.parts.append(Part(begin, len(self.text)))
+            self.parts.append(KeptDeclaration(begin, len(self.text)))
             self.text += "\n"
         root = self._add(function.entity.begin, f"{clean(outside.header()).text}\n")
         brace = len(self.text)
@@ -86,7 +88,7 @@ class _Assembly:
         end = len(self.text)
         self.text += "\n" + "}\n" * (len(function.levels) - 1)
         self._add(function.entity.end - 1, outside.after() + "}\n")
-        self.parts.append(Part(root, len(self.text) - 1, brace))
+        self.parts.append(KeptDeclaration(root, len(self.text) - 1, brace))
         pure = frozenset(t for t in writer.pure() if t)
         return RegionSlice(
             self.region, self.text, self.file, function.name.text, pure, frozenset(), tuple(self.parts),

@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 _CLOSED = {"(": ")", "[": "]", "{": "}"}
 
 
-class Token(NamedTuple):
+class CxxToken(NamedTuple):
     """A word, number, sign, literal (text), or a whole directive (line), and where it stands."""
 
     text: str
@@ -26,7 +26,7 @@ class Token(NamedTuple):
     end: int
 
 
-Tokens = Sequence[Token]
+Tokens = Sequence[CxxToken]
 
 
 def plain_strings(text: str) -> str:
@@ -36,13 +36,13 @@ def plain_strings(text: str) -> str:
     return _RAW.sub(lambda m: '""' + blank(m.group()[2:]), text)
 
 
-def tokens(text: str, begin: int = 0, end: int | None = None) -> list[Token]:
+def tokens(text: str, begin: int = 0, end: int | None = None) -> list[CxxToken]:
     """The tokens of text[begin:end]; `>>` is two of them, as in the lists of templates."""
     found = _TOKEN.finditer(text, begin, len(text) if end is None else end)
-    return [Token(m.group(), str(m.lastgroup), m.start(), m.end()) for m in found]
+    return [CxxToken(m.group(), str(m.lastgroup), m.start(), m.end()) for m in found]
 
 
-def code(found: Tokens) -> list[Token]:
+def code(found: Tokens) -> list[CxxToken]:
     """Without directives."""
     return [t for t in found if t.kind != "line"]
 
@@ -78,9 +78,9 @@ def angle_end(found: Tokens, at: int) -> int:
     return -1
 
 
-def split_at(found: Tokens, sign: str) -> list[list[Token]]:
+def split_at(found: Tokens, sign: str) -> list[list[CxxToken]]:
     """The parts between signs that are in no brackets; those of templates count as brackets, too."""
-    out: list[list[Token]] = [[]]
+    out: list[list[CxxToken]] = [[]]
     k = 0
     while k < len(found):
         text = found[k].text

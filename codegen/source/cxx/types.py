@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 from codegen.record import record
 from codegen.source.cxx.declare import FUNDAMENTAL, CxxDeclarator, declaration
-from codegen.source.cxx.names import Named, Unit
+from codegen.source.cxx.names import Named, TranslationUnit
 from codegen.source.cxx.refusal import NotC
-from codegen.source.cxx.tokens import Token, Tokens, code, group_end, joined, tokens
+from codegen.source.cxx.tokens import CxxToken, Tokens, code, group_end, joined, tokens
 
 POINTER = "take a pointer to its elements before the region: `double *p = v.data();`"
 _KINDS = {"variable": "a variable", "function": "a function", "template": "a template", "enum": "an enumeration"}
@@ -16,7 +16,7 @@ _SPELLED = {"__restrict": "restrict", "__restrict__": "restrict", "__const": "co
 
 
 @record
-class Piece:
+class FileScopeLine:
     """A line of C at file scope for the entity at `begin`, which has so many lines."""
 
     begin: int
@@ -25,20 +25,20 @@ class Piece:
     local: bool = False  # declared in the function
 
 
-class Types:
+class CxxTypes:
     """The types of one region; `pieces` are the declarations that they need, in order.
 
     `local` are types that the function itself declares, `unknown` those that only an instance of it knows.
     """
 
-    def __init__(self, unit: Unit, before: int, local: dict[str, tuple[tuple[Token, ...], CxxDeclarator]],
+    def __init__(self, unit: TranslationUnit, before: int, local: dict[str, tuple[tuple[CxxToken, ...], CxxDeclarator]],
                  unknown: frozenset[str], value: Callable[[Tokens, tuple[str, ...]], None]) -> None:  # fmt: skip
         self.unit = unit
         self.before = before
         self.local = local
         self.unknown = unknown
         self.value = value  # makes sure that sizes of arrays can be computed
-        self.pieces: list[Piece] = []
+        self.pieces: list[FileScopeLine] = []
         self._known: dict[str, str] = {}
 
     def text(self, kind: Tokens, scope: tuple[str, ...]) -> str:
@@ -102,10 +102,10 @@ class Types:
         if name not in self._known:
             self._known[name] = name
             line = f"typedef {self.text(kind, scope)} {self._abstract(d, name, scope)};"
-            self.pieces.append(Piece(d.name.begin, line, 0, True))
+            self.pieces.append(FileScopeLine(d.name.begin, line, 0, True))
         return name
 
-    def _declared(self, n: Named, whole: str, plain: bool, at: Token) -> str:
+    def _declared(self, n: Named, whole: str, plain: bool, at: CxxToken) -> str:
         """Names without scopes are declared; for others, which generated code cannot use as they are, what they are."""
         scope = n.entity.scope
         if n.kind == "class":
@@ -130,7 +130,7 @@ class Types:
         split = next((k for k, t in enumerate(d.before) if t.text == "["), len(d.before))
         return self.declarator(CxxDeclarator(d.name, d.before[:split], d.round, d.before[split:] or d.behind), scope)
 
-    def _struct(self, n: Named, at: Token) -> str:
+    def _struct(self, n: Named, at: CxxToken) -> str:
         e, text = n.entity, self.unit.text
         head = code(tokens(text, e.begin, e.body))
         if any(t.text == ":" for t in head):
@@ -142,7 +142,7 @@ class Types:
         self._add(n, f"typedef {word} {n.name} {n.name}; {word} {n.name} {{ {members} }};")
         return n.name
 
-    def _members(self, owner: str, found: Tokens, scope: tuple[str, ...], at: Token) -> Iterator[str]:
+    def _members(self, owner: str, found: Tokens, scope: tuple[str, ...], at: CxxToken) -> Iterator[str]:
         for part in member_parts(found):
             if any(t.text in ("operator", "~", "virtual", "template") for t in part) or _copies(part, owner):
                 raise NotC(f"`{owner}` is no plain struct: it has functions of its own for what C does by itself",
@@ -158,10 +158,11 @@ class Types:
             yield f"{const}{self.text(made.type, scope)} {', '.join(names)};"
 
     def _add(self, n: Named, line: str) -> None:
-        self.pieces.append(Piece(n.entity.begin, line, self.unit.text.count("\n", n.entity.begin, n.entity.end)))
+        self.pieces.append(FileScopeLine(n.entity.begin, line,
+                                         self.unit.text.count("\n", n.entity.begin, n.entity.end)))
 
 
-def _spelled(t: Token) -> str:
+def _spelled(t: CxxToken) -> str:
     return _SPELLED.get(t.text, t.text)
 
 
@@ -173,9 +174,9 @@ def _compact(found: Tokens) -> str:
     return out
 
 
-def member_parts(found: Tokens) -> list[list[Token]]:
+def member_parts(found: Tokens) -> list[list[CxxToken]]:
     """Declarations of a class: up to a semicolon, or to the body of a function; labels are left out."""
-    out: list[list[Token]] = [[]]
+    out: list[list[CxxToken]] = [[]]
     k = 0
     while k < len(found):
         t = found[k]

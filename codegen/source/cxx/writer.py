@@ -4,30 +4,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from codegen.source.cxx.around import Function, LocalName
-from codegen.source.cxx.body import Names
+from codegen.source.cxx.around import EnclosingFunction, LocalName
+from codegen.source.cxx.body import NameLookup
 from codegen.source.cxx.constants import evaluated, is_constant
 from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.functions import ALONE, Definitions
 from codegen.source.cxx.members import Members, members_of
-from codegen.source.cxx.names import Named, Unit
+from codegen.source.cxx.names import Named, TranslationUnit
 from codegen.source.cxx.prefix import STD
 from codegen.source.cxx.refusal import NotC
-from codegen.source.cxx.tokens import Token, Tokens, code, group_end, split_at, tokens
-from codegen.source.cxx.types import Piece, Types, prefix
+from codegen.source.cxx.tokens import CxxToken, Tokens, code, group_end, split_at, tokens
+from codegen.source.cxx.types import CxxTypes, FileScopeLine, prefix
 from codegen.source.gnu import is_pure
 
 _MEMBER = "put it into a variable before the region, or take a pointer to it"
 _VALUE = "put its value into a variable before the region"
 
 
-class Writer:
+class CxxWriter:
     """The C text of one region, as it grows while names are asked for.
 
     `system` tells whether an offset is in a header of the system.
     """
 
-    def __init__(self, unit: Unit, function: Function, system: frozenset[str]) -> None:
+    def __init__(self, unit: TranslationUnit, function: EnclosingFunction, system: frozenset[str]) -> None:
         self.unit = unit
         self.function = function
         self.system = system
@@ -37,12 +37,12 @@ class Writer:
         self.members = members_of(unit, owner, self.scope) if owner else None
         self.locals = function.locals
         own = {n: (x.type, x.declarator) for n, x in self.locals.items() if x.kind == "type"}
-        self.types = Types(unit, e.body, own, function.types | e.parameters, self.values)
+        self.types = CxxTypes(unit, e.body, own, function.types | e.parameters, self.values)
         self.kept: dict[str, str] = {}  # locals by name: their declaration without a value
         self.constants: set[str] = set()  # those that are no objects
         self.objects: dict[str, str] = {}  # members and references, which are like variables of the file
         self.written: set[str] = set()  # by functions that are called
-        self._references: dict[str, Token] = {}
+        self._references: dict[str, CxxToken] = {}
         self._globals: dict[str, int] = {}  # where they are declared
         self._functions: dict[str, str] = {}
         self._is: dict[tuple[tuple[str, ...], bool, str], bool] = {}
@@ -64,9 +64,9 @@ class Writer:
         finally:
             self.locals, self.scope, self.members = saved
 
-    def names(self) -> Names:
+    def names(self) -> NameLookup:
         here = self.scope
-        return Names(self.use, self.call, lambda found: self.types.text(found, here), self.is_type,
+        return NameLookup(self.use, self.call, lambda found: self.types.text(found, here), self.is_type,
                      lambda name: name in self.locals, self._scoped_number)
 
     def is_type(self, name: str) -> bool:
@@ -79,7 +79,7 @@ class Writer:
 
     # -- variables -------------------------------------------------------------------------------------
 
-    def use(self, t: Token, changed: bool = False) -> None:
+    def use(self, t: CxxToken, changed: bool = False) -> None:
         """Make sure that a variable or constant is declared in the C text."""
         local, name = self.locals.get(t.text), t.text
         if local is not None:
@@ -127,7 +127,7 @@ class Writer:
             if t.kind == "word":
                 self.use(t)
 
-    def _local(self, local: LocalName, t: Token) -> None:
+    def _local(self, local: LocalName, t: CxxToken) -> None:
         if local.kind == "type" or "extern" in local.qualifiers:
             raise NotC(f"`{t.text}` is {'a type' if local.kind == 'type' else 'declared extern'}", t.begin)
         value = self._number(local.type, local.declarator, local.qualifiers) if local.place != "param" else None
@@ -137,7 +137,9 @@ class Writer:
             return
         self.kept[t.text] = self._object(local.type, local.declarator, local.qualifiers, t, local.place == "param")
 
-    def _object(self, kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str], t: Token, param: bool = False) -> str:
+    def _object(
+        self, kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str], t: CxxToken, param: bool = False
+    ) -> str:
         """The declaration of a variable, without a value."""
         if t.text in self._busy:
             raise NotC(f"`{t.text}` is declared by itself", t.begin)
@@ -152,7 +154,7 @@ class Writer:
         finally:
             self._busy.pop()
 
-    def _reference(self, local: LocalName, t: Token, changed: bool) -> None:
+    def _reference(self, local: LocalName, t: CxxToken, changed: bool) -> None:
         """A value behind a reference is memory that pointers may lead to, as a variable of the file is."""
         d = local.declarator
         plain = CxxDeclarator(d.name, tuple(x for x in d.before if x.text not in ("&", "&&")), d.round, d.behind)
@@ -161,7 +163,7 @@ class Writer:
         self._references.setdefault(t.text, t)
         self._as_file(t, local.type, plain, local.qualifiers)
 
-    def _member(self, members: Members, t: Token, changed: bool) -> None:
+    def _member(self, members: Members, t: CxxToken, changed: bool) -> None:
         """A member of the object, which is a variable of the file as far as one object is concerned."""
         found = members.data.get(t.text)
         if found is None:
@@ -174,13 +176,13 @@ class Writer:
         if value is not None:
             self._globals[t.text] = found.declarator.name.begin
             self.objects[t.text] = f"const int {t.text} = {value}"
-            self.types.pieces.append(Piece(found.declarator.name.begin, f"enum {{ {t.text} = {value} }};", 0))
+            self.types.pieces.append(FileScopeLine(found.declarator.name.begin, f"enum {{ {t.text} = {value} }};", 0))
             return
         if changed or found.declarator.is_reference:
             raise NotC(f"`{t.text}` is a member of `{members.owner}`", t.begin, _VALUE)
         self._as_file(t, found.type, found.declarator, found.qualifiers)
 
-    def _as_file(self, t: Token, kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str]) -> None:
+    def _as_file(self, t: CxxToken, kind: Tokens, d: CxxDeclarator, qualifiers: frozenset[str]) -> None:
         if t.text in self.objects:
             return
         if self._globals.setdefault(t.text, d.name.begin) != d.name.begin:
@@ -188,9 +190,9 @@ class Writer:
         kept = qualifiers & ({"const", "volatile"} if d.before or d.behind else {"volatile"})
         text = self._object(kind, d, kept, t)
         self.objects[t.text] = text
-        self.types.pieces.append(Piece(d.name.begin, f"{text};", 0))
+        self.types.pieces.append(FileScopeLine(d.name.begin, f"{text};", 0))
 
-    def _is_global(self, t: Token) -> bool:
+    def _is_global(self, t: CxxToken) -> bool:
         """In a function of a class: is it surely no member?"""
         m = self.members
         if m is None or t.text in m.data or m.derived:
@@ -228,7 +230,7 @@ class Writer:
             return None
         return self._number(n.type, n.declarator, n.qualifiers, depth)
 
-    def _global(self, found: list[Named], t: Token) -> None:
+    def _global(self, found: list[Named], t: CxxToken) -> None:
         n = next((n for n in found if "extern" not in n.qualifiers), found[0])
         d = n.declarator
         if d is None or not n.type:
@@ -253,7 +255,7 @@ class Writer:
             return ""
         return f" = {self._source(d.value)}" if len(d.value) == 1 and d.value[0].kind == "number" else ""
 
-    def _enumeration(self, n: Named, t: Token) -> None:
+    def _enumeration(self, n: Named, t: CxxToken) -> None:
         e = n.entity
         found = code(tokens(self.unit.text, e.body, e.end))
         inside = found[1 : group_end(found, 0) - 1]
@@ -270,7 +272,7 @@ class Writer:
     def piece(self, n: Named, text: str) -> None:
         """A declaration at file scope, for what an entity declares."""
         lines = self.unit.text.count("\n", n.entity.begin, n.entity.end)
-        self.types.pieces.append(Piece(n.entity.begin, text, lines))
+        self.types.pieces.append(FileScopeLine(n.entity.begin, text, lines))
 
     def _source(self, found: Tokens) -> str:
         return self.unit.text[found[0].begin : found[-1].end].replace("\n", " ") if found else ""
@@ -283,7 +285,7 @@ class Writer:
 
     # -- functions -------------------------------------------------------------------------------------
 
-    def call(self, t: Token) -> str:
+    def call(self, t: CxxToken) -> str:
         """How C calls a function; its definition is there if it can be read."""
         if t.text in self.locals:
             self.use(t)

@@ -21,7 +21,7 @@ _PLAIN = "plain"  # expressions, declarations, jumps, and whatever a macro makes
 
 
 @record
-class Span:
+class StatementSpan:
     """text[begin:end] is a statement of this kind. `blocks` are those inside: a loop has one, an `if` one or two."""
 
     kind: str
@@ -35,7 +35,7 @@ class Compound:
     """Statements in braces, or a single one without."""
 
     braced: bool
-    spans: tuple[Span, ...]
+    spans: tuple[StatementSpan, ...]
 
 
 class _Lost(Exception):
@@ -51,12 +51,12 @@ def outline(text: str, begin: int, end: int) -> Compound | None:
         return None
 
 
-def _shifted(s: Span, by: int) -> Span:
+def _shifted(s: StatementSpan, by: int) -> StatementSpan:
     blocks = tuple(Compound(b.braced, tuple(_shifted(x, by) for x in b.spans)) for b in s.blocks)
-    return Span(s.kind, s.begin + by, s.end + by, blocks)
+    return StatementSpan(s.kind, s.begin + by, s.end + by, blocks)
 
 
-def _spans(text: str, at: int, end: int) -> Iterator[Span]:
+def _spans(text: str, at: int, end: int) -> Iterator[StatementSpan]:
     at = _skip(text, at)
     while at < end:
         made = _span(text, at, end)
@@ -64,11 +64,11 @@ def _spans(text: str, at: int, end: int) -> Iterator[Span]:
         at = _skip(text, made.end)
 
 
-def _span(text: str, at: int, end: int) -> Span:
+def _span(text: str, at: int, end: int) -> StatementSpan:
     word = _word(text, at)
     if word == "{":
         after = _closing(text, at)
-        return Span("{", at, after, (Compound(True, tuple(_spans(text, at + 1, after - 1))),))
+        return StatementSpan("{", at, after, (Compound(True, tuple(_spans(text, at + 1, after - 1))),))
     if word in _HEADED:
         body = _block(text, _closing(text, _skip(text, at + len(word)), "("), end)
         inner: tuple[Compound, ...] = (body[0],)
@@ -77,11 +77,11 @@ def _span(text: str, at: int, end: int) -> Span:
         if word == "if" and _word(text, other) == "else":
             last = _block(text, other + len("else"), end)
             inner, after = (*inner, last[0]), last[1]
-        return Span(word, at, after, inner)
+        return StatementSpan(word, at, after, inner)
     if word == "do":
         inside, after = _block(text, at + len(word), end)
-        return Span("do", at, _semicolon(text, after, end), (inside,))
-    return Span(_PLAIN, at, _semicolon(text, at, end))
+        return StatementSpan("do", at, _semicolon(text, after, end), (inside,))
+    return StatementSpan(_PLAIN, at, _semicolon(text, at, end))
 
 
 def _block(text: str, at: int, end: int) -> tuple[Compound, int]:
@@ -120,7 +120,7 @@ def _word(text: str, at: int) -> str:
     return found.group() if found else ""
 
 
-def matched(spans: Sequence[Span], nodes: Sequence[c_ast.Node], text: str) -> tuple[Span | None, ...]:
+def matched(spans: Sequence[StatementSpan], nodes: Sequence[c_ast.Node], text: str) -> tuple[StatementSpan | None, ...]:
     """For each statement of the parser's tree where it is in the text; None for pragmas, which are no statements of a
     text, and for what macros have a hand in. Each must be on the lines where the parser has seen it, so that nothing
     that a macro hides can take the place of something else."""
@@ -131,12 +131,12 @@ def matched(spans: Sequence[Span], nodes: Sequence[c_ast.Node], text: str) -> tu
     return tuple(here.get(id(n)) for n in nodes)
 
 
-def _whole(spans: Sequence[Span], nodes: Sequence[c_ast.Node], text: str) -> bool:
+def _whole(spans: Sequence[StatementSpan], nodes: Sequence[c_ast.Node], text: str) -> bool:
     real = [n for n in nodes if not isinstance(n, c_ast.Pragma)]
     return len(spans) == len(real) and all(_alike(s, n, text) for s, n in zip(spans, real, strict=True))
 
 
-def _alike(s: Span, node: c_ast.Node, text: str) -> bool:
+def _alike(s: StatementSpan, node: c_ast.Node, text: str) -> bool:
     """The same statement, at every depth?"""
     line = getattr(node.coord, "line", None)
     if line is not None:

@@ -20,7 +20,7 @@ from codegen.source.macros.baked import Baked, read_or_empty
 from codegen.source.macros.branches import conditions
 from codegen.source.marks import inserted, marks
 from codegen.source.preprocess import Preprocessed, display_name, preprocess
-from codegen.source.region_slice import Part, RegionSlice
+from codegen.source.region_slice import KeptDeclaration, RegionSlice
 from codegen.source.regions import Region
 from codegen.source.slice import slice_unit
 
@@ -115,7 +115,7 @@ def _without(s: RegionSlice, values: Mapping[str, str]) -> RegionSlice:
 
     if not values:
         return s
-    parts = tuple(Part(moved(p.begin), moved(p.end), moved(p.body)) for p in s.parts)
+    parts = tuple(KeptDeclaration(moved(p.begin), moved(p.end), moved(p.body)) for p in s.parts)
     return replace(s, text=substituted(s.text, values), parts=parts, span=(moved(s.span[0]), moved(s.span[1])))
 
 
@@ -123,7 +123,7 @@ def _declared(s: RegionSlice, names: Iterable[str]) -> RegionSlice:
     """The names as integers that nobody changes."""
     front = '# 1 "<built-in>"\n' + "".join(f"extern const int {n};\n" for n in sorted(names))
     size = len(front)
-    parts = tuple(Part(p.begin + size, p.end + size, p.body + size if p.body >= 0 else -1) for p in s.parts)
+    parts = tuple(KeptDeclaration(p.begin + size, p.end + size, p.body + size if p.body >= 0 else -1) for p in s.parts)
     return replace(s, text=front + s.text, parts=parts, span=(s.span[0] + size, s.span[1] + size))
 
 

@@ -14,7 +14,7 @@ from codegen.scop.distance import is_zero
 from codegen.scop.expr import Binary, Call, DataLoop, Gather, Ref, Ternary, walk
 from codegen.scop.memo import remember
 from codegen.scop.model import Array, Statement
-from codegen.scop.tree import ON_THREADS, Band, Place, has_band, loops
+from codegen.scop.tree import ON_THREADS, Band, FoundLoop, has_band, loops
 from codegen.strategy.cost.groups import GroupInRegion, StatementGroup, groups, in_region
 from codegen.strategy.cost.tile_sizes import WRITTEN_OUT
 from codegen.strategy.cost.traffic import Key, Seen, fetched, keys, next_element
@@ -69,7 +69,7 @@ def shape(p: Program) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
 
 
 @record
-class Bounds:
+class CycleBounds:
     """Cycles that an iteration of an innermost loop takes at least: to be issued, to wait for the one before, and to
     fetch what it needs; and those that are lost at a branch besides."""
 
@@ -79,7 +79,7 @@ class Bounds:
     astray: float = 0.0
 
 
-def bounds(p: Program, place: Place, machine: Machine) -> Bounds | None:
+def bounds(p: Program, place: FoundLoop, machine: Machine) -> CycleBounds | None:
     """Of an innermost loop by itself; None where it shares its statements with other loops beside it."""
     g = next((g for g in groups(p.tree, (), ()) if g.closed and g.path == place.path), None)
     if g is None:
@@ -88,7 +88,7 @@ def bounds(p: Program, place: Place, machine: Machine) -> Bounds | None:
     return _bounds(c, place, len(c.lengths), {})
 
 
-def _group(c: GroupInRegion, places: dict[str, Place], seen: Seen) -> float:
+def _group(c: GroupInRegion, places: dict[str, FoundLoop], seen: Seen) -> float:
     g, lengths = c.group, c.lengths
     turns = 1.0
     for n in lengths:
@@ -107,7 +107,7 @@ def _group(c: GroupInRegion, places: dict[str, Place], seen: Seen) -> float:
     return turns * (max(each.issue, wait, each.fetch) + each.astray + entry)
 
 
-def _in_flight(c: GroupInRegion, places: dict[str, Place]) -> float:
+def _in_flight(c: GroupInRegion, places: dict[str, FoundLoop]) -> float:
     """How many runs of a short innermost loop a core works on at once, none of which waits for another; 0 where it is
     not written out or they do."""
     last, outer = len(c.lengths) - 1, places.get(c.group.around[-2].name)
@@ -118,7 +118,7 @@ def _in_flight(c: GroupInRegion, places: dict[str, Place]) -> float:
     return max(1.0, WINDOW / (c.lengths[last] * sum(operations(s) + len(s.accesses) for s in c.stmts)))
 
 
-def _bounds(c: GroupInRegion, place: Place | None, depth: int, seen: Seen) -> Bounds:
+def _bounds(c: GroupInRegion, place: FoundLoop | None, depth: int, seen: Seen) -> CycleBounds:
     """Per iteration of loop number `depth`, those inside it written out."""
     p, stmts, machine = c.p, c.stmts, c.machine
     waits = chained(p, place) if place is not None else set()
@@ -133,7 +133,7 @@ def _bounds(c: GroupInRegion, place: Place | None, depth: int, seen: Seen) -> Bo
     fetch = fetched(c, found, seen)
     for n in c.lengths[depth:] if c.group.closed else ():
         fetch /= n  # what is written out uses it again
-    return Bounds(issue, wait, fetch, astray(stmts))
+    return CycleBounds(issue, wait, fetch, astray(stmts))
 
 
 def unit_rate(p: Program, stmts: list[Statement], machine: Machine) -> float:
@@ -190,7 +190,7 @@ def _sometimes(s: Statement) -> bool:
     return any(all(a.array != b.array or not a.relation.is_equal(b.relation) for b in known) for a in rest)
 
 
-def chained(p: Program, place: Place) -> set[str]:
+def chained(p: Program, place: FoundLoop) -> set[str]:
     """The arrays whose values one iteration of the loop takes from another."""
     out = set()
     for d in p.deps.all:

@@ -12,7 +12,7 @@ from math import log2
 
 from codegen.machine import Machine
 from codegen.record import record
-from codegen.scop.tree import ON_THREADS, Loop, Place, loops
+from codegen.scop.tree import ON_THREADS, FoundLoop, Loop, loops
 from codegen.strategy.cost.cycles import (
     ACCESSES,
     astray,
@@ -55,7 +55,7 @@ def iteration_cycles(p: Program, names: Sequence[str], machine: Machine) -> floa
     return each / machine.cores if shared else each
 
 
-def _iteration(c: GroupInRegion, place: Place) -> float:
+def _iteration(c: GroupInRegion, place: FoundLoop) -> float:
     stmts, found = c.stmts, keys(c, len(c.lengths))
     waits = chained(c.p, place) & {target(c.p, s).name for s in stmts}
     lanes = _lanes(c, place, bool(waits))
@@ -67,7 +67,7 @@ def _iteration(c: GroupInRegion, place: Place) -> float:
     return max(each / lanes.count, wait / lanes.count, fetched(c, found, {})) + astray(stmts)
 
 
-def _lanes(c: GroupInRegion, place: Place, waits: bool) -> _Lanes:
+def _lanes(c: GroupInRegion, place: FoundLoop, waits: bool) -> _Lanes:
     """The lanes that an iteration is one of. Compilers write one vector at a time."""
     bytes_ = max(target(c.p, s).elem.bytes for s in c.stmts)
     written = next((lp for lp in c.group.around if lp.width), None)

@@ -8,7 +8,7 @@ import islpy as isl
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Tile
-from codegen.recognize.access.strides import Move, coefficients, move
+from codegen.recognize.access.strides import AccessStride, coefficients, move
 from codegen.scop.distance import bounds, constant
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Loop
@@ -133,7 +133,7 @@ def worth_strips(scop: Scop, stmts: Sequence[Statement], around: Sequence[Loop],
     return back
 
 
-def rank_of(moves: Sequence[Move]) -> int:
+def rank_of(moves: Sequence[AccessStride]) -> int:
     """In how many directions an access goes as the loops run; as many as there are loops where that is not known."""
     rows = [m.steps for m in moves if m.steps is not None]
     if len(rows) < len(moves):

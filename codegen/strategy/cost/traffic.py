@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from codegen.machine import Machine
-from codegen.recognize.access.strides import Move
+from codegen.recognize.access.strides import AccessStride
 from codegen.recognize.access.wraps import usual_move
 from codegen.record import record
 from codegen.scop.tree import Band, Loop, at
@@ -43,7 +43,7 @@ def keys(c: GroupInRegion, depth: int) -> dict[Key, bool]:
     return out
 
 
-def _steps(m: Move) -> tuple[Fraction, ...]:
+def _steps(m: AccessStride) -> tuple[Fraction, ...]:
     """What is not a fixed step counts as a jump."""
     return (FAR,) if m.steps is None else m.steps
 

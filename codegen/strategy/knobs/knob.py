@@ -42,7 +42,7 @@ def around(value: int, low: int = 2, high: int = HUGE, step: int = 1) -> tuple[i
 
 
 @record
-class Number:
+class NumberKnob:
     """A number of directive `slot`: what it is now, and what it may be."""
 
     slot: int

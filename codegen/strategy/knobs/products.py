@@ -9,7 +9,7 @@ from dataclasses import replace
 from codegen.isa.load import load
 from codegen.plan.model import CopyReads, Directive, Multiply, Plan, StripMine
 from codegen.scop.product import Blocking, MatrixVector
-from codegen.strategy.knobs.knob import HUGE, Knob, Number, Slots, around
+from codegen.strategy.knobs.knob import HUGE, Knob, NumberKnob, Slots, around
 from codegen.transform.program import Program
 
 NEVER = 1 << 40  # steps beyond which a product uses threads: more than any has
@@ -81,7 +81,7 @@ def _field(k: int, d: Multiply, name: str, values: Sequence[int]) -> Knob:
             return (x,)
         return (replace(x, how=replace(x.how, **{name: type(getattr(x.how, name))(value)})),)
 
-    return Number(k, getattr(d.how, name), values, change).knob(f"{name} {d.stmt}", _RANKS[name], name == "threads")
+    return NumberKnob(k, getattr(d.how, name), values, change).knob(f"{name} {d.stmt}", _RANKS[name], name == "threads")
 
 
 def _register_tile(k: int, d: Multiply, h: Blocking) -> Knob:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen.plan.model import Directive, Jam, LoopRef, Plan, Vector
-from codegen.strategy.knobs.knob import Addition, Knob, Number, present
+from codegen.strategy.knobs.knob import Addition, Knob, NumberKnob, present
 from codegen.strategy.knobs.nests import planned_nests
 from codegen.transform.program import Program
 
@@ -14,7 +14,7 @@ from codegen.transform.program import Program
 def jam_factors(plan: Plan, p: Program) -> Iterator[Knob]:
     for k, d in enumerate(plan.directives):
         if isinstance(d, Jam):
-            yield Number(k, d.factor, (1, 2, 3, 4, 6, 8), _jam).knob(f"jam {d.loop}", 4)
+            yield NumberKnob(k, d.factor, (1, 2, 3, 4, 6, 8), _jam).knob(f"jam {d.loop}", 4)
 
 
 def _jam(d: Directive, factor: int) -> tuple[Directive, ...]:

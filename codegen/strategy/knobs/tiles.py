@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from codegen.plan.model import Directive, Interleave, LoopRef, Plan, Tile
-from codegen.strategy.knobs.knob import Addition, Knob, Number, around
+from codegen.strategy.knobs.knob import Addition, Knob, NumberKnob, around
 from codegen.strategy.knobs.nests import planned_nests
 from codegen.transform.program import Program
 
@@ -24,8 +24,8 @@ def tile_lengths(plan: Plan, p: Program) -> Iterator[Knob]:
             values = (0, *around(size)) if size else (0, 8, 32, 128)
             if ref in side_by_side and size:
                 values = (2, 4, 6, 8, 12, 16)
-            yield Number(k, size, values, partial(_resized, n)).knob(f"tile {ref}", 2)
-        yield Number(k, int(d.full), (0, 1), _full).knob(f"full tiles of {d.loops[0][0]}", 6)
+            yield NumberKnob(k, size, values, partial(_resized, n)).knob(f"tile {ref}", 2)
+        yield NumberKnob(k, int(d.full), (0, 1), _full).knob(f"full tiles of {d.loops[0][0]}", 6)
 
 
 def _resized(n: int, d: Directive, size: int) -> tuple[Directive, ...]:

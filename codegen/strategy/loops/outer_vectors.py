@@ -20,7 +20,7 @@ from codegen.plan.model import Directive, LoopRef, Tile, Vector
 from codegen.recognize import lanes
 from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.access.strides import move, step_of
-from codegen.recognize.ownership.registers import Direction, RegisterBudget, RegisterRows, Side, register_tile
+from codegen.recognize.ownership.registers import Direction, RegisterBudget, RegisterRows, TileSide, register_tile
 from codegen.record import record
 from codegen.scop.expr import Binary, walk
 from codegen.scop.model import Statement
@@ -55,7 +55,7 @@ def around_recurrence(p: Program, band: Band, machine: Machine) -> Through | Non
     if elem is None or not all(_slides(p, s, elem) for s in stmts):
         return None
     wanted = min(MOST, int(machine.fma_latency * machine.fma_throughput))
-    side = Side(_along(p, stmts, -1), {}, 1, _along(p, stmts, -2))
+    side = TileSide(_along(p, stmts, -1), {}, 1, _along(p, stmts, -2))
     tile = register_tile(stmts, side, RegisterBudget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
     outer, inner = LoopRef(lane.name, names[0]), LoopRef(row.name, names[0])
     vector = Vector(outer, machine.vector_bits // 8, tile.vectors)
@@ -78,7 +78,7 @@ def around_taps(p: Program, band: Band, machine: Machine) -> Through | None:
     if not _window(p, s, elem, rows):
         return None
     wanted = min(MOST, int(machine.fma_latency * machine.fma_throughput))
-    side = Side(_along(p, [s], -1 - rows), {}, 1, _along(p, [s], -1))
+    side = TileSide(_along(p, [s], -1 - rows), {}, 1, _along(p, [s], -1))
     tile = register_tile([s], side, RegisterBudget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
     vector = Vector(LoopRef(lane.name, names[0]), machine.vector_bits // 8, tile.vectors)
     return Through((vector,), vector, tile)

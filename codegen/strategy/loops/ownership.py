@@ -12,9 +12,9 @@ from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
 from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.recognize.ownership.linear import linear
-from codegen.recognize.ownership.model import Axis, NestFrame, Reference
+from codegen.recognize.ownership.model import NestFrame, Reference, ThreadAxis
 from codegen.scop.product import Blocking
-from codegen.scop.tree import THREADED, Band, Loop, Place, enclosing, loops, statements, walk
+from codegen.scop.tree import THREADED, Band, FoundLoop, Loop, enclosing, loops, statements, walk
 from codegen.transform.program import Program
 
 
@@ -63,7 +63,7 @@ def _threads(p: Program) -> Iterator[Diagnostic]:
             yield Diagnostic(Severity.REMARK, "ownership", text, p.scop.statement(names[0]).loc, kind="analysis")
 
 
-def _counted(p: Program, place: Place) -> Loop | None:
+def _counted(p: Program, place: FoundLoop) -> Loop | None:
     """The loop whose iterations the threads share out: itself, or the one whose tiles it counts."""
     if not place.loop.tile:
         return place.loop
@@ -76,5 +76,5 @@ def _counted(p: Program, place: Place) -> Loop | None:
     return Loop(place.loop.of, exprs)
 
 
-def _owned(f: NestFrame, ref: Reference, threads: Sequence[Axis]) -> bool:
+def _owned(f: NestFrame, ref: Reference, threads: Sequence[ThreadAxis]) -> bool:
     return all(linear(ref, other, threads) for other in f.others(ref))

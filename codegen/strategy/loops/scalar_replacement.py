@@ -13,7 +13,7 @@ from codegen.machine import Machine
 from codegen.recognize.access.reuse import just_written, used_again
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
-from codegen.scop.tree import Place, enclosing, statements
+from codegen.scop.tree import FoundLoop, enclosing, statements
 from codegen.strategy.cost.cycles import bounds
 from codegen.strategy.cost.latency import to_store
 from codegen.transform.program import Program
@@ -51,7 +51,7 @@ class _Link:
     between: bool
 
 
-def replacement_gain(p: Program, place: Place, machine: Machine) -> ReplacementGain | None:
+def replacement_gain(p: Program, place: FoundLoop, machine: Machine) -> ReplacementGain | None:
     """What `scalar_replace` changes about an innermost loop; None where no value goes from one iteration to a later
     one."""
     names = statements(place.band)

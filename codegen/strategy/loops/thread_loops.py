@@ -13,7 +13,7 @@ from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Order, Parallel
 from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.record import record
-from codegen.scop.tree import Loop, Place, enclosing, has_band, statements
+from codegen.scop.tree import FoundLoop, Loop, enclosing, has_band, statements
 from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.transform.program import Program
 
@@ -31,13 +31,13 @@ class Shared:
     why: str = ""
 
 
-def equal_parts(place: Place) -> Shared:
+def equal_parts(place: FoundLoop) -> Shared:
     """The loop as it stands."""
     name = place.loop.name
     return Shared(name, (Parallel(LoopRef(name, statements(place.band)[0])),), f"loop {name} runs in parallel")
 
 
-def shared_out(p: Program, place: Place, machine: Machine) -> Shared:
+def shared_out(p: Program, place: FoundLoop, machine: Machine) -> Shared:
     """For a loop that may run on threads: this one, or another of its band."""
     names = statements(place.band)
     usual = equal_parts(place)
@@ -72,7 +72,7 @@ def _words(best: ThreadLoop, rest: list[ThreadLoop]) -> str:
     return f"{best.reason}; {'; '.join(c.reason for c in rest)}"
 
 
-def _candidates(place: Place) -> list[Loop]:
+def _candidates(place: FoundLoop) -> list[Loop]:
     """Loops of the band, from this one on, that carry nothing; not the innermost one, which is for vectors."""
     band = place.band
     last = len(band.loops) - (not has_band(band.child) and not place.loop.tile)

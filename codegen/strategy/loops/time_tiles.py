@@ -24,7 +24,7 @@ from codegen.plan.model import (
     Vector,
 )
 from codegen.recognize.access.strides import coefficients, move
-from codegen.recognize.ownership.registers import RegisterBudget, Side, register_tile, unit
+from codegen.recognize.ownership.registers import RegisterBudget, TileSide, register_tile, unit
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, enclosing, kids, statements
@@ -106,7 +106,7 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         s = p.scop.statement(n)
         row, elem = counts[n, space[-2].name] if len(space) > 1 else "", p.scop.arrays[s.accesses[s.target].array].elem
         along = counts[n, space[-1].name] or s.iterators[-1]
-        side = Side(unit((s,), {n: along}), unit((s,), {n: row}), ROWS)
+        side = TileSide(unit((s,), {n: along}), unit((s,), {n: row}), ROWS)
         tile = register_tile((s,), side, RegisterBudget(machine.registers, machine.lanes(elem.bytes or 1), VECTORS))
         if tile.rows > 1:
             rows.append(_point(counts, n, space[-2], Jam, tile.rows))

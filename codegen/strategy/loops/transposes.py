@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import LoopRef, Vector
-from codegen.recognize.access.strides import Move, move
+from codegen.recognize.access.strides import AccessStride, move
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, statements
 from codegen.scop.types import CType
@@ -59,5 +59,5 @@ def _transposed_reads(p: Program, s: Statement, elem: CType, written: set[str]) 
     return count
 
 
-def _forwards(m: Move) -> bool:
+def _forwards(m: AccessStride) -> bool:
     return m.unit and m.steps is not None and m.steps[-1] == 1

@@ -13,7 +13,7 @@ from codegen.plan.model import LoopRef, Parallel
 from codegen.recognize.access.strides import move
 from codegen.recognize.access.work import leaves_out
 from codegen.scop.model import Statement
-from codegen.scop.tree import Loop, Place, enclosing, has_band, statements
+from codegen.scop.tree import FoundLoop, Loop, enclosing, has_band, statements
 from codegen.strategy.cost.groups import stepped
 from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.strategy.loops.thread_loops import Shared, equal_parts, shared_out
@@ -26,7 +26,7 @@ BUSY = 0.85
 ROWS = 4
 
 
-def ways(p: Program, place: Place, machine: Machine) -> Iterator[Shared]:
+def ways(p: Program, place: FoundLoop, machine: Machine) -> Iterator[Shared]:
     """How a loop, or another of its band, may run on threads, the best first; the last is always equal parts of it."""
     name = place.loop.name
     pair = _together(p, place, machine)
@@ -42,7 +42,7 @@ def ways(p: Program, place: Place, machine: Machine) -> Iterator[Shared]:
         yield equal_parts(place)
 
 
-def _together(p: Program, place: Place, machine: Machine) -> Parallel | None:
+def _together(p: Program, place: FoundLoop, machine: Machine) -> Parallel | None:
     """The loop with the one right inside, where there are so few iterations that threads would wait for the last ones.
     Not with an innermost one, which is for vectors."""
     names, below = statements(place.band), next_inside(place)
@@ -53,7 +53,7 @@ def _together(p: Program, place: Place, machine: Machine) -> Parallel | None:
     return Parallel(LoopRef(place.loop.name, names[0]), LoopRef(below.name, names[0]))
 
 
-def _in_turn(p: Program, place: Place, machine: Machine) -> Parallel | None:
+def _in_turn(p: Program, place: FoundLoop, machine: Machine) -> Parallel | None:
     """A few iterations at a time, where they take longer and longer, or less and less."""
     if not _uneven(p, place):
         return None
@@ -66,7 +66,7 @@ def _idle(p: Program, lp: Loop, names: Sequence[str], threads: int) -> bool:
     return None not in known and 0 < turns < BUSY * ceil(turns / threads) * threads
 
 
-def _uneven(p: Program, place: Place) -> bool:
+def _uneven(p: Program, place: FoundLoop) -> bool:
     """Do the deepest statements run more and more often, or less and less, from one iteration to the next? Not so where
     that holds at the ends alone, as in a band along the diagonal."""
     stmts = [p.scop.statement(n) for n in statements(place.band)]
@@ -74,7 +74,7 @@ def _uneven(p: Program, place: Place) -> bool:
     return all(_varies(p, s, place) for s in stmts if len(s.iterators) == deepest)
 
 
-def _varies(p: Program, s: Statement, place: Place) -> bool:
+def _varies(p: Program, s: Statement, place: FoundLoop) -> bool:
     around = enclosing(p.tree, s.name)
     points = {lp.name: lp for lp in around if not lp.tile}
     mine = points.get(place.loop.of or place.loop.name)
@@ -104,7 +104,7 @@ def _decides(s: Statement, d: int, own: int, fixed: Sequence[int]) -> bool:
     return all(aff.involves_dims(isl.dim_type.param, first, 1) for _, aff in length.get_pieces())
 
 
-def _part(p: Program, place: Place, machine: Machine) -> int:
+def _part(p: Program, place: FoundLoop, machine: Machine) -> int:
     """Iterations that a thread takes at a time: one tile; whole lines where the loop runs along one that is written."""
     if place.loop.tile:
         return 1

@@ -31,23 +31,23 @@ _STYLE = """
 
 
 @record
-class Event:
+class CoreEvent:
     core: int
     kind: str
     start: float
     end: float
 
 
-def read_trace(path: Path) -> list[Event]:
+def read_trace(path: Path) -> list[CoreEvent]:
     """What the emulator wrote under SW_TRACE."""
     out = []
     for line in path.read_text().splitlines():
         core, kind, start, end, _ = line.split()
-        out.append(Event(int(core), kind, float(start), float(end)))
+        out.append(CoreEvent(int(core), kind, float(start), float(end)))
     return out
 
 
-def shares(events: Sequence[Event], total: float, width: int, kinds: Mapping[str, str]) -> list[str]:
+def shares(events: Sequence[CoreEvent], total: float, width: int, kinds: Mapping[str, str]) -> list[str]:
     """For each of `width` equal parts of a core's time what it does most; nothing where that is next to nothing."""
     share: list[dict[str, float]] = [{} for _ in range(width)]
     for e in events:
@@ -58,7 +58,7 @@ def shares(events: Sequence[Event], total: float, width: int, kinds: Mapping[str
     return [max(s, key=lambda k: s[k]) if s and max(s.values()) > 0.05 else "" for s in share]
 
 
-def text_rows(events: Sequence[Event], total: float, width: int = 96) -> list[str]:
+def text_rows(events: Sequence[CoreEvent], total: float, width: int = 96) -> list[str]:
     """One line for every eighth core: # computes, . waits for memory, | stands at a barrier."""
     rows = []
     for core in range(0, CORES, 8):
@@ -67,7 +67,7 @@ def text_rows(events: Sequence[Event], total: float, width: int = 96) -> list[st
     return [*rows, "        # computes   . waits for memory   | stands at a barrier"]
 
 
-def svg(events: Sequence[Event], total: float, seconds: float, title: str, width: int = 1100) -> str:
+def svg(events: Sequence[CoreEvent], total: float, seconds: float, title: str, width: int = 1100) -> str:
     """All cores, one row each, with a scale of time: `total` cycles are so many `seconds`. Transfers are thin lines
     below the work they overlap with."""
     last = max((e.core for e in events), default=0)

@@ -18,7 +18,7 @@ from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.sharing import bound_axes, owned
 from codegen.sunway.vector.nests import RegisterBlock, motion, plan_nest
 
@@ -30,9 +30,9 @@ class Mesh:
     rows: For  # bound loops
     columns: For
     depth: For
-    target: Buffer
-    left: Buffer
-    right: Buffer
+    target: LocalBuffer
+    left: LocalBuffer
+    right: LocalBuffer
     plan: RegisterBlock
     scalar: Expr  # what is handed along rows: left operand, already scaled
     before: tuple[CNode, ...]  # what else happens to a tile of the target: first, and at last
@@ -73,7 +73,12 @@ def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
 
 
 def _match(
-    scop: Scop, nest: tuple[For, For, For], target: Buffer, inner: Stage, plan: RegisterBlock, parts: tuple[CNode, ...]
+    scop: Scop,
+    nest: tuple[For, For, For],
+    target: LocalBuffer,
+    inner: Stage,
+    plan: RegisterBlock,
+    parts: tuple[CNode, ...],
 ) -> Mesh | None:
     rows, columns, depth = nest
     s = scop.statement(plan.nest.instance.stmt)

@@ -11,27 +11,27 @@ from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
 from codegen.sunway.mesh.panels import GIVERS, SIDE, Mesh, past, pool, resized
 from codegen.sunway.plan.machine import COMMAND, line_of
-from codegen.sunway.staging.local import Buffer
+from codegen.sunway.staging.local import LocalBuffer
 from codegen.sunway.staging.moves import geometry_of
-from codegen.sunway.staging.transfer import Transfer
+from codegen.sunway.staging.transfer import DmaTransfer
 from codegen.sunway.text import dialect
-from codegen.sunway.text.bodies import Local
-from codegen.sunway.text.views import KernelView, line
+from codegen.sunway.text.bodies import LocalView
+from codegen.sunway.text.views import SlaveView, line
 from codegen.sunway.vector.nests import ROWS
 from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:
-    from codegen.sunway.slave import Phase
+    from codegen.sunway.slave import KernelPrinter
 
 OWN = ("shape", "tall", "wide", "deep", "ldm", "across", "tiles", "steps", "parts", "part", "every", "lag", "half", "t",
        "q", "busy")  # fmt: skip
 
 
 @record
-class Tiles:
+class MeshTiles:
     """What the parts of the text share: the kernel, the C names of its loops, and names of its own variables."""
 
-    phase: "Phase"
+    phase: "KernelPrinter"
     m: Mesh
     names: Mapping[str, str]
     own: Mapping[str, str]
@@ -53,7 +53,7 @@ class Tiles:
         jt = f"({turn} % {o['across']} * {SIDE} + {w.column}) * {o['wide']}"
         return (it if rows == "0" else f"{rows} + {it}", jt if columns == "0" else f"{columns} + {jt}")
 
-    def where(self, turn: str, it: str, jt: str) -> KernelView:
+    def where(self, turn: str, it: str, jt: str) -> SlaveView:
         a, b = self.at(turn)
         return line(f"const long {it} = {a}, {jt} = {b};")
 
@@ -63,13 +63,13 @@ class Tiles:
         return f"{GIVERS} * {self.own['deep']}"
 
 
-def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[KernelView, ...]:
+def mesh_views(phase: KernelPrinter, m: Mesh, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[SlaveView, ...]:
     """The whole kernel."""
     taken = reserved(phase.scop) | set(outer.values()) | set(phase.words.all)
     names = {**outer, **{lp.var: fresh(lp.loop.name, frozenset(taken)) for lp in (m.rows, m.columns, m.depth)}}
     taken |= set(names.values())
     own = {n: fresh(n, frozenset(taken)) for n in OWN}
-    tiles = Tiles(phase, m, names, own)
+    tiles = MeshTiles(phase, m, names, own)
     phase.buffers += [replace(m.target, ahead=True), *(replace(b, ahead=phase.group.crts) for b in (m.left, m.right))]
     phase.helpers |= {"tw_min", "tw_max", "tw_panels", "tw_shape", *(() if phase.model else ("tw_widen",))}
     taken |= set(own.values())
@@ -83,19 +83,19 @@ def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, 
         line(f"const long {c}_len0 = tw_min({own['tall']}, {tiles.text(m.rows)} - {it});"),
         line(f"const long {c}_len1 = tw_min({wide}, {tiles.text(m.columns)} - {jt});"),
         line(f"double (*const {c}_t)[{wide}] = (void *){c}_ldm[{c}_now];"),
-        *((KernelView("if", busy, first),) if first else ()),
-        KernelView("for", f"long {q} = 0; {q} < {own['steps']}; {q}++, {own['half']} ^= 1", _step(tiles)),
-        *((KernelView("if", busy, _nests(tiles, m.after, held, taken)),) if m.after else ()),
+        *((SlaveView("if", busy, first),) if first else ()),
+        SlaveView("for", f"long {q} = 0; {q} < {own['steps']}; {q}++, {own['half']} ^= 1", _step(tiles)),
+        *((SlaveView("if", busy, _nests(tiles, m.after, held, taken)),) if m.after else ()),
     )
     head = f"long {own['t']} = -1; {own['t']} <= {own['tiles']}; {own['t']}++, {c}_now ^= 1"
     note = f"a tile on every core; in the first and the last turn {c} only comes or goes"
-    loop = KernelView("for", head, body, comment=note)
+    loop = SlaveView("for", head, body, comment=note)
     sent = tuple(line(f"athread_rma_wait_value(&{b.name}_sent, 1);") for b in (m.left, m.right) if phase.group.crts)
     views = (*_sizes(tiles), loop, *sent, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
-    return views if m.when is None else (KernelView("if", phase._ints(outer).text(m.when), views),)
+    return views if m.when is None else (SlaveView("if", phase._ints(outer).text(m.when), views),)
 
 
-def mesh_declarations(phase: Phase, m: Mesh) -> tuple[KernelView, ...]:
+def mesh_declarations(phase: KernelPrinter, m: Mesh) -> tuple[SlaveView, ...]:
     """Reply words, and counts of commands on their way."""
     c = m.target.name
     out = [line(f"volatile int {c}_got = 0, {c}_put = 0, {m.left.name}_got, {m.right.name}_got;"),
@@ -107,7 +107,7 @@ def mesh_declarations(phase: Phase, m: Mesh) -> tuple[KernelView, ...]:
     return tuple(out)  # fmt: skip
 
 
-def _sizes(x: Tiles) -> tuple[KernelView, ...]:
+def _sizes(x: MeshTiles) -> tuple[SlaveView, ...]:
     """The shape for these extents, local memory cut up for it, and how often what happens."""
     m, o, group = x.m, x.own, x.phase.group
     lanes, copies = group.lanes(8), 3 if group.crts else 1
@@ -148,7 +148,7 @@ def _sizes(x: Tiles) -> tuple[KernelView, ...]:
     )  # fmt: skip
 
 
-def _arrived(x: Tiles) -> tuple[KernelView, ...]:
+def _arrived(x: MeshTiles) -> tuple[SlaveView, ...]:
     """The tile is here: wait for it, and bring its rows to one stride."""
     if not x.m.target.get:
         return ()
@@ -158,23 +158,25 @@ def _arrived(x: Tiles) -> tuple[KernelView, ...]:
     if x.phase.model:
         return wait, line(f"sw_work({c}_len1 < {o['wide']} ? 4.0 * {c}_len0 * {c}_len1 : 0);"), again
     widen = f"tw_widen({c}_t[p], tw_min({o['part']}, {c}_len0 - p), {c}_len1, {o['wide']});"
-    return wait, again, KernelView("for", f"long p = 0; p < {c}_len0; p += {o['part']}", (line(widen),))
+    return wait, again, SlaveView("for", f"long p = 0; p < {c}_len0; p += {o['part']}", (line(widen),))
 
 
-def _nests(x: Tiles, nodes: tuple[CNode, ...], held: dict[str, Held], taken: frozenset[str]) -> tuple[KernelView, ...]:
+def _nests(
+    x: MeshTiles, nodes: tuple[CNode, ...], held: dict[str, Held], taken: frozenset[str]
+) -> tuple[SlaveView, ...]:
     """What else happens to the tile."""
     m = x.m
-    place = Local(f"{m.target.name}_t", m.target.lows, m.target.most)
+    place = LocalView(f"{m.target.name}_t", m.target.lows, m.target.most)
     sides = {m.rows.var: "\0tall", m.columns.var: "\0wide"}
     inside = {**x.names, "\0tall": x.own["tall"], "\0wide": x.own["wide"]}
     local = dict.fromkeys(m.target.keys, place)
-    out: list[KernelView] = []
+    out: list[SlaveView] = []
     for node in nodes:
         out += x.phase._views(resized(m, node, sides), inside, held, taken, local)
     return tuple(out)
 
 
-def _step(x: Tiles) -> tuple[KernelView, ...]:
+def _step(x: MeshTiles) -> tuple[SlaveView, ...]:
     """A step of a turn: the next slices are on their way, some rows of the target go, the product, some rows come."""
     from codegen.sunway.mesh.work import product
 
@@ -184,21 +186,21 @@ def _step(x: Tiles) -> tuple[KernelView, ...]:
     more = f"{q} + 1 < {o['steps']}"
     c, every, lag = m.target.name, o["every"], o["lag"]
     work = (line(f"const long {kt} = {'' if low == '0' else low + ' + '}{q} * {x.step};"), *product(x))
-    come = KernelView("if", f"{t} + 1 < {o['tiles']} && {q} >= {lag} && ({q} - {lag}) % {every} == 0",
+    come = SlaveView("if", f"{t} + 1 < {o['tiles']} && {q} >= {lag} && ({q} - {lag}) % {every} == 0",
                 _rows(x, f"{t} + 1", False), comment=f"{c} comes: rows of the tile after")  # fmt: skip
-    go = KernelView("if", f"{t} > 0 && {q} % {every} == 0", _rows(x, f"{t} - 1", True),
+    go = SlaveView("if", f"{t} > 0 && {q} % {every} == 0", _rows(x, f"{t} - 1", True),
               comment=f"{c} goes: rows of the tile before")  # fmt: skip
     return (
         line(f"const long {t}_next = {more} ? {t} : {t} + 1, "
              f"{kt}_next = {more} ? {'' if low == '0' else low + ' + '}({q} + 1) * {x.step} : {low};"),
-        KernelView("if", f"{t}_next >= 0 && {t}_next < {o['tiles']}", _slices(x), comment="slices for the next step"),
+        SlaveView("if", f"{t}_next >= 0 && {t}_next < {o['tiles']}", _slices(x), comment="slices for the next step"),
         *((come,) if m.target.get else ()),
         go,
-        KernelView("if", o["busy"], work),
+        SlaveView("if", o["busy"], work),
     )  # fmt: skip
 
 
-def _rows(x: Tiles, turn: str, put: bool) -> tuple[KernelView, ...]:
+def _rows(x: MeshTiles, turn: str, put: bool) -> tuple[SlaveView, ...]:
     """Some rows of the target's other copy, to or from main memory."""
     m, o, group = x.m, x.own, x.phase.group
     b, c = m.target, m.target.name
@@ -209,11 +211,11 @@ def _rows(x: Tiles, turn: str, put: bool) -> tuple[KernelView, ...]:
     lows = _lows(x, b, names)
     low0 = f"{lows[0]} + {c}_at"
     lens = (f"{c}_n0", f"{c}_n1")
-    t = Transfer(b, geometry_of(x.phase, b), (low0, lows[1]), lens)
+    t = DmaTransfer(b, geometry_of(x.phase, b), (low0, lows[1]), lens)
     local = f"{c}_ldm[{c}_now ^ 1] + {c}_at * {o['wide']}"
     reply = f"{c}_put" if put else f"{c}_got"
     command = t.commands(dialect.put if put else dialect.get, group, local, f"&{reply}")
-    views: tuple[KernelView, ...] = (line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;")) if put else (
+    views: tuple[SlaveView, ...] = (line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;")) if put else (
         command, line(f"{c}_in++;"))  # fmt: skip
     if put and not x.phase.model:
         views = (line(f"tw_narrow({local}, {c}_n0, {c}_n1, {o['wide']});"), *views)
@@ -225,16 +227,16 @@ def _rows(x: Tiles, turn: str, put: bool) -> tuple[KernelView, ...]:
         line(f"const long {c}_n0 = tw_min({o['part']}, tw_min({o['tall']}, {x.text(m.rows)} - {it}) - {c}_at);"),
         line(f"const long {c}_n1 = tw_min({o['wide']}, {x.text(m.columns)} - {jt});"),
         line(dialect.wait(group, f"&{c}_put", f"{c}_out")),
-        KernelView("if", f"{c}_n0 > 0 && {c}_n1 > 0", views),
+        SlaveView("if", f"{c}_n0 > 0 && {c}_n1 > 0", views),
     )
 
 
-def _lows(x: Tiles, b: Buffer, names: Mapping[str, str]) -> tuple[str, ...]:
+def _lows(x: MeshTiles, b: LocalBuffer, names: Mapping[str, str]) -> tuple[str, ...]:
     ints = x.phase._ints(names)
     return tuple(ints.text(e, 5) for e in b.lows)
 
 
-def sides(x: Tiles, it: str, jt: str, kt: str) -> tuple[tuple[Buffer, str, str, str, str], ...]:
+def sides(x: MeshTiles, it: str, jt: str, kt: str) -> tuple[tuple[LocalBuffer, str, str, str, str], ...]:
     """What a core fetches of the two panels: the buffer, how far into its row's or column's panel it begins, its sides,
     and which half of the cores it belongs to."""
     m, w, d = x.m, x.phase.words, x.own["deep"]
@@ -252,11 +254,11 @@ def sides(x: Tiles, it: str, jt: str, kt: str) -> tuple[tuple[Buffer, str, str, 
     return (m.left, mine, tall, f"tw_min({x.step}, {end} - {kt})", halves[0]), right
 
 
-def _slices(x: Tiles) -> tuple[KernelView, ...]:
+def _slices(x: MeshTiles) -> tuple[SlaveView, ...]:
     """Cores whose turn is next fetch their slices, where there are any."""
     m, group, kt = x.m, x.phase.group, x.names[x.m.depth.var]
     it, jt = (f"{x.names[lp.var]}_next" for lp in (m.rows, m.columns))
-    out: list[KernelView] = [x.where(f"{x.own['t']}_next", it, jt)]
+    out: list[SlaveView] = [x.where(f"{x.own['t']}_next", it, jt)]
     names = {**x.names, m.rows.var: it, m.columns.var: jt, m.depth.var: f"{kt}_next"}
     for b, offset, n0, n1, half in sides(x, it, jt, f"{kt}_next"):
         by = m.depth.var if b is m.right or group.crts else m.rows.var
@@ -264,10 +266,10 @@ def _slices(x: Tiles) -> tuple[KernelView, ...]:
         along = 0 if by in expr_names(b.lows[0]) else 1
         lows[along] = f"{lows[along]} + {offset}"
         out.append(line(f"const long {b.name}_n0 = {n0}, {b.name}_n1 = {n1};"))
-        t = Transfer(b, geometry_of(x.phase, b), tuple(lows), (f"{b.name}_n0", f"{b.name}_n1"))
+        t = DmaTransfer(b, geometry_of(x.phase, b), tuple(lows), (f"{b.name}_n0", f"{b.name}_n1"))
         get = t.commands(dialect.get, group, f"{b.name}_ldm", f"&{b.name}_got")
         sent = (line(f"athread_rma_wait_value(&{b.name}_sent, 1);"),) if group.crts else ()
-        out.append(KernelView("if", f"{half} != {x.own['half']} && {b.name}_n0 > 0 && {b.name}_n1 > 0",
+        out.append(SlaveView("if", f"{half} != {x.own['half']} && {b.name}_n0 > 0 && {b.name}_n1 > 0",
                         (*sent, line(f"{b.name}_got = 0;"), get)))  # fmt: skip
     return tuple(out)
 

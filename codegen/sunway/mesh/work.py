@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from codegen.scop.expr import Binary, Expr, Lit, Ref, Sym
 from codegen.sunway.mesh.panels import GIVERS
-from codegen.sunway.mesh.views import Tiles, scaled, sides
+from codegen.sunway.mesh.views import MeshTiles, scaled, sides
 from codegen.sunway.text import dialect
-from codegen.sunway.text.views import KernelView, line
+from codegen.sunway.text.views import SlaveView, line
 from codegen.sunway.vector.nests import ROWS, VECTORS
 from codegen.target.view import fresh, reserved
 
@@ -15,31 +15,31 @@ BLOCK = 42  # cycles for loading and storing a block of the target
 SLICE = 6  # cycles around a slice of a block
 
 
-def product(x: Tiles) -> tuple[KernelView, ...]:
+def product(x: MeshTiles) -> tuple[SlaveView, ...]:
     """Wait for the slices; then all of them in turn, on every core."""
     taken = frozenset(reserved(x.phase.scop) | set(x.names.values()) | set(x.own.values()))
     words = {n: fresh(n, taken) for n in WORDS}
     return (*_arrived(x, words), *(_by_broadcast if x.phase.group.crts else _by_messages)(x, words))
 
 
-def _arrived(x: Tiles, n: dict[str, str]) -> list[KernelView]:
+def _arrived(x: MeshTiles, n: dict[str, str]) -> list[SlaveView]:
     m, group = x.m, x.phase.group
     it, jt, kt = (x.names[lp.var] for lp in (m.rows, m.columns, m.depth))
-    out: list[KernelView] = []
+    out: list[SlaveView] = []
     for b, _, n0, n1, half in sides(x, it, jt, kt):
         copy = f"{b.name}_ldm"
         size = (f"{b.name}_len0", f"{b.name}_len1")
         out.append(line(f"const long {size[0]} = {n0}, {size[1]} = {n1};"))
-        views: list[KernelView] = [line(dialect.wait(group, f"&{b.name}_got", "1"))]
+        views: list[SlaveView] = [line(dialect.wait(group, f"&{b.name}_got", "1"))]
         if b is m.right and not x.phase.model:
             views.append(line(f"tw_widen({copy}, {size[0]}, {size[1]}, {x.own['wide']});"))
         elif b is m.left and not isinstance(m.scalar, Ref):
             views += _scale(x, n, f"{size[0]} * {size[1]}")  # once for all who will multiply with it
-        out.append(KernelView("if", f"{half} == {x.own['half']} && {size[0]} > 0 && {size[1]} > 0", tuple(views)))
+        out.append(SlaveView("if", f"{half} == {x.own['half']} && {size[0]} > 0 && {size[1]} > 0", tuple(views)))
     return out
 
 
-def _scale(x: Tiles, n: dict[str, str], count: str) -> list[KernelView]:
+def _scale(x: MeshTiles, n: dict[str, str], count: str) -> list[SlaveView]:
     """The left slice times what stands in front of it, in vectors where that is a plain product."""
     m, lanes, e, scalar = x.m, x.phase.group.lanes(8), n["e"], x.m.scalar
     at = f"{m.left.name}_ldm[{e}]"
@@ -47,9 +47,9 @@ def _scale(x: Tiles, n: dict[str, str], count: str) -> list[KernelView]:
     if x.phase.model:
         return [line(f"sw_work({count} * {2 / lanes if factor else 2:g});")]
     if factor is None:
-        return [KernelView("for", f"long {e} = 0; {e} < {count}; {e}++", (line(f"{at} = {scaled(scalar, at)};"),))]
+        return [SlaveView("for", f"long {e} = 0; {e} < {count}; {e}++", (line(f"{at} = {scaled(scalar, at)};"),))]
     f, v, kind = scaled(factor, ""), n["left"], f"doublev{lanes}"
-    return [KernelView("for", f"long {e} = 0; {e} < {count}; {e} += {lanes}", (
+    return [SlaveView("for", f"long {e} = 0; {e} < {count}; {e} += {lanes}", (
         line(f"{kind} {v};"), line(f"simd_load({v}, &{at});"),
         line(f"{v} = simd_vmuld({v}, simd_set_{kind}({', '.join([f] * lanes)}));"),
         line(f"simd_store({v}, &{at});")))]  # fmt: skip
@@ -65,7 +65,7 @@ def _factor(e: Expr) -> Expr | None:
     return other if isinstance(other, Lit) and not other.text.lower().endswith("l") else None
 
 
-def _counts(x: Tiles) -> tuple[str, str]:
+def _counts(x: MeshTiles) -> tuple[str, str]:
     """Rows and columns that the first core has; all others go along."""
     m, o, w = x.m, x.own, x.phase.words
     it, jt = x.names[m.rows.var], x.names[m.columns.var]
@@ -74,14 +74,14 @@ def _counts(x: Tiles) -> tuple[str, str]:
     return down, across
 
 
-def _grid(n: dict[str, str], lanes: int, text: str) -> KernelView:
+def _grid(n: dict[str, str], lanes: int, text: str) -> SlaveView:
     each = f"int {n['w']} = 0; {n['w']} < {VECTORS * lanes}; {n['w']} += {lanes}"
-    return KernelView(
-        "for", f"int {n['u']} = 0; {n['u']} < {ROWS}; {n['u']}++", (KernelView("for", each, (line(text),)),)
+    return SlaveView(
+        "for", f"int {n['u']} = 0; {n['u']} < {ROWS}; {n['u']}++", (SlaveView("for", each, (line(text),)),)
     )
 
 
-def _by_messages(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
+def _by_messages(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
     """Vector by vector: a row of cores sends right operands down, the column that has a row of the left one along."""
     m, w, kt = x.m, x.phase.words, x.names[x.m.depth.var]
     lanes, size = x.phase.group.lanes(8), x.own["deep"]
@@ -100,36 +100,36 @@ def _by_messages(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
     up = f"int {u} = 0; {u} < {ROWS}; {u}++"
     b_at = f"&{m.right.name}_ldm[{k} * {x.own['wide']} + {j} + {v}]"
     put_b = (line(f"simd_load({right}, {b_at});"), line(f"simd_putc({right}, 8);"))
-    give_b = KernelView("if", f"{w.row} == {first} + {s}", put_b, (line(f"{right} = simd_getc({right});"),))
-    give_a = KernelView("if", f"{w.column} == {n['from']}[{u}]", (
+    give_b = SlaveView("if", f"{w.row} == {first} + {s}", put_b, (line(f"{right} = simd_getc({right});"),))
+    give_a = SlaveView("if", f"{w.column} == {n['from']}[{u}]", (
         line(f"const double {n['x']} = {a}_row[{u}][{s} * {size} + {k}];"),
         line(f"{n['left']} = simd_set_{kind}({', '.join([n['x']] * lanes)});"),
         line(f"simd_putr({n['left']}, 8);")), (line(f"{n['left']} = simd_getr({n['left']});"),))  # fmt: skip
     step = (
         line(f"{kind} {n['left']}, {n['right']}[{VECTORS}];"),
-        KernelView("for", each, (give_b,)),
-        KernelView(
-            "for", up, (give_a, KernelView("for", each, (line(f"{acc} = simd_vmad({n['left']}, {right}, {acc});"),)))
+        SlaveView("for", each, (give_b,)),
+        SlaveView(
+            "for", up, (give_a, SlaveView("for", each, (line(f"{acc} = simd_vmad({n['left']}, {right}, {acc});"),)))
         ),
     )
-    whose = KernelView("for", up, (
+    whose = SlaveView("for", up, (
         line(f"{n['from']}[{u}] = {first} + ({i} + {u}) / {a}_rows;"),
         line(f"{a}_row[{u}] = &{a}_ldm[({i} + {u}) % {a}_rows * {a}_len1];")))  # fmt: skip
-    slices = KernelView("for", f"int {s} = 0; {s} < {GIVERS}; {s}++", (
+    slices = SlaveView("for", f"int {s} = 0; {s} < {GIVERS}; {s}++", (
         line(f"const long {deep} = tw_min({size}, {end} - {kt} - {s} * {size});"),
-        KernelView("for", f"long {k} = 0; {k} < {deep}; {k}++", step)),
+        SlaveView("for", f"long {k} = 0; {k} < {deep}; {k}++", step)),
         comment="a slice comes down from one row of cores, its left rows along from their columns")  # fmt: skip
     block = (line(f"{kind} {n['acc']}[{ROWS}][{VECTORS}];"), _grid(n, lanes, f"simd_load({acc}, {target});"), slices,
              _grid(n, lanes, f"simd_store({acc}, {target});"))  # fmt: skip
-    return (KernelView("for", f"long {i} = 0; {i} < {down}; {i} += {ROWS}", (
+    return (SlaveView("for", f"long {i} = 0; {i} < {down}; {i} += {ROWS}", (
         line(f"long {n['from']}[{ROWS}];"),
         line(f"const double *{a}_row[{ROWS}];"),
         whose,
-        KernelView("for", f"long {j} = 0; {j} < {across}; {j} += {wide}", block)),
+        SlaveView("for", f"long {j} = 0; {j} < {across}; {j} += {wide}", block)),
         comment=f"{ROWS} x {wide} elements in registers"),)  # fmt: skip
 
 
-def _by_broadcast(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
+def _by_broadcast(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
     """Slice by slice between local memories: while one is multiplied the next is on its way into the other copy."""
     m, w, kt = x.m, x.phase.words, x.names[x.m.depth.var]
     s, deep, size, end = n["s"], n["here"], x.own["deep"], x.text(m.depth)
@@ -139,32 +139,32 @@ def _by_broadcast(x: Tiles, n: dict[str, str]) -> tuple[KernelView, ...]:
     def depth(of: str) -> str:
         return f"tw_min({size}, {end} - {kt} - {of} * {size})"
 
-    def send(which: str, to: str, buffer: str, count: str) -> KernelView:
+    def send(which: str, to: str, buffer: str, count: str) -> SlaveView:
         what = f"{buffer}_in{copy}, {buffer}_ldm, {count} * 8"
         call = f"athread_rma_{to}_ibcast({what}, &{buffer}_sent, &{buffer}_here{copy});"
         who = f"{which} == {x.own['half']} * {GIVERS} + {s}"
-        return KernelView("if", who, (line(f"{buffer}_sent = 0;"), line(call)))
+        return SlaveView("if", who, (line(f"{buffer}_sent = 0;"), line(call)))
 
     steps = (
-        KernelView("if", f"{s} < {GIVERS} && {depth(s)} > 0", (
+        SlaveView("if", f"{s} < {GIVERS} && {depth(s)} > 0", (
             line(f"{a}_here{copy} = 0, {b}_here{copy} = 0;"),
             line(f"{dialect.BARRIER} /* nobody works on the slices of this copy any more */"),
             send(w.column, "row", a, f"{x.own['tall']} * {depth(s)}"),
             send(w.row, "col", b, f"{depth(s)} * {x.own['wide']}"),
         )),
         line(f"const long {deep} = {s} > 0 ? {depth(f'({s} - 1)')} : 0;"),
-        KernelView("if", f"{deep} > 0", (
+        SlaveView("if", f"{deep} > 0", (
             line(f"athread_rma_wait_value(&{a}_here{other}, 1);"),
             line(f"athread_rma_wait_value(&{b}_here{other}, 1);"),
             *_multiply(x, n, other),
         )),
     )  # fmt: skip
-    loop = KernelView("for", f"int {s} = 0; {s} <= {GIVERS}; {s}++", steps,
+    loop = SlaveView("for", f"int {s} = 0; {s} <= {GIVERS}; {s}++", steps,
                 comment="a slice comes from the column and the row of its number")  # fmt: skip
     return (loop,)
 
 
-def _multiply(x: Tiles, n: dict[str, str], copy: str) -> tuple[KernelView, ...]:
+def _multiply(x: MeshTiles, n: dict[str, str], copy: str) -> tuple[SlaveView, ...]:
     m, lanes = x.m, x.phase.group.lanes(8)
     down, across = _counts(x)
     wide = VECTORS * lanes
@@ -178,20 +178,20 @@ def _multiply(x: Tiles, n: dict[str, str], copy: str) -> tuple[KernelView, ...]:
     right = f"{n['right']}[{v} / {lanes}]"
     step = (
         line(f"{kind} {n['right']}[{VECTORS}];"),
-        KernelView("for", each, (
+        SlaveView("for", each, (
             line(f"simd_load({right}, &{m.right.name}_in{copy}[{k} * {x.own['wide']} + {j} + {v}]);"),)),
-        KernelView("for", up, (
+        SlaveView("for", up, (
             line(f"const double {n['x']} = {m.left.name}_in{copy}[({i} + {u}) * {deep} + {k}];"),
-            KernelView("for", each, (
+            SlaveView("for", each, (
                 line(f"{acc} = simd_vmad(simd_set_{kind}({', '.join([n['x']] * lanes)}), {right}, {acc});"),)),
         )),
     )  # fmt: skip
     block = (
         line(f"{kind} {n['acc']}[{ROWS}][{VECTORS}];"),
         _grid(n, lanes, f"simd_load({acc}, {target});"),
-        KernelView("for", f"long {k} = 0; {k} < {deep}; {k}++", step),
+        SlaveView("for", f"long {k} = 0; {k} < {deep}; {k}++", step),
         _grid(n, lanes, f"simd_store({acc}, {target});"),
     )
-    return (KernelView("for", f"long {i} = 0; {i} < {down}; {i} += {ROWS}",
-                 (KernelView("for", f"long {j} = 0; {j} < {across}; {j} += {wide}", block),),
+    return (SlaveView("for", f"long {i} = 0; {i} < {down}; {i} += {ROWS}",
+                 (SlaveView("for", f"long {j} = 0; {j} < {across}; {j} += {wide}", block),),
                  comment=f"{ROWS} x {wide} elements in registers"),)  # fmt: skip

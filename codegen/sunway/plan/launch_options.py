@@ -6,7 +6,7 @@ from codegen.record import record
 
 
 @record
-class Style:
+class LaunchOptions:
     """`ahead`: the next tile is fetched while this one is worked on. `late`: puts are waited for when their buffer is
     needed again. `vectors`: lanes and register blocks. `rows`: a command for every row of a box. `mesh`: panels are
     shared between the cores of a row or column. `steps`: time steps that a stencil's tile goes through at once.
@@ -21,14 +21,16 @@ class Style:
     merged: bool = True
 
 
-OURS = Style()
-PLAIN = Style(ahead=False, late=False, vectors=False, rows=False, mesh=False, steps=False, merged=False)
+OURS = LaunchOptions()
+PLAIN = LaunchOptions(ahead=False, late=False, vectors=False, rows=False, mesh=False, steps=False, merged=False)
 STYLES = {
     "full": OURS,
-    "no-mesh": Style(mesh=False),
-    "no-steps": Style(steps=False),
+    "no-mesh": LaunchOptions(mesh=False),
+    "no-steps": LaunchOptions(steps=False),
     # Fixed tiles of 32, transfer and compute in series. Bounds with min and max, as every ragged size has them, make
     # it fetch row by row; sizes padded to multiples of 32 do not.
-    "published": Style(ahead=False, late=False, vectors=False, rows=True, mesh=False, steps=False, merged=False),
+    "published": LaunchOptions(
+        ahead=False, late=False, vectors=False, rows=True, mesh=False, steps=False, merged=False
+    ),
     "published-padded": PLAIN,
 }

@@ -10,7 +10,7 @@ import islpy as isl
 
 from codegen.recognize.ownership.extract import affine, reference
 from codegen.recognize.ownership.linear import linear
-from codegen.recognize.ownership.model import Axis
+from codegen.recognize.ownership.model import ThreadAxis
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
@@ -53,11 +53,11 @@ def _values(scop: Scop, k: SharedKernel, number: int) -> isl.Set:
     return total.intersect_params(scop.context)
 
 
-def _axis(scop: Scop, a: SharedKernel, b: SharedKernel, number: int) -> Axis:
+def _axis(scop: Scop, a: SharedKernel, b: SharedKernel, number: int) -> ThreadAxis:
     values = {**a.loops[number].exprs, **b.loops[number].exprs}
-    return Axis(a.loops[number].name, 1, values, values, {n: affine(v, scop) for n, v in values.items()})
+    return ThreadAxis(a.loops[number].name, 1, values, values, {n: affine(v, scop) for n, v in values.items()})
 
 
-def _owned(scop: Scop, array: str, axes: list[Axis]) -> bool:
+def _owned(scop: Scop, array: str, axes: list[ThreadAxis]) -> bool:
     refs = [reference(scop, s, k) for s in scop.statements for k, x in enumerate(s.accesses) if x.array == array]
     return all(linear(x, y, axes) for x in refs for y in refs)

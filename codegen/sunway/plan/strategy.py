@@ -17,12 +17,12 @@ from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import active
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.producer_consumer import SharedKernel, handed_on
-from codegen.sunway.plan.threads import Grid
+from codegen.sunway.plan.threads import CoreGrid
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
 
-class Sizes(Protocol):
+class TileSizer(Protocol):
     """Who chooses tile sizes."""
 
     def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
@@ -43,9 +43,9 @@ class CoresAuthor:
     """Tries directives one by one and keeps those that are legal."""
 
     p: Program
-    grid: Grid
+    grid: CoreGrid
     group: CoreGroup
-    sizes: Sizes
+    sizes: TileSizer
     directives: list[Directive] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)
     why: str = ""
@@ -267,7 +267,7 @@ def _band_of(tree: Node, names: tuple[str, ...]) -> Band | None:
     return None
 
 
-def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes, apart: bool = True) -> Decision:
+def sunway_plan(source: Program, group: CoreGroup, grid: CoreGrid, sizes: TileSizer, apart: bool = True) -> Decision:
     """A plan for a region given in source order. Without `apart` the parts of a tile share their loops, and so do the
     lives of variables."""
     tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
@@ -276,7 +276,9 @@ def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes, apa
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 
 
-def split_plan(source: Program, cut: StripMine, group: CoreGroup, grid: Grid, sizes: Sizes, apart: bool) -> Decision:
+def split_plan(
+    source: Program, cut: StripMine, group: CoreGroup, grid: CoreGrid, sizes: TileSizer, apart: bool
+) -> Decision:
     """The same for the region with instances told apart that stand in each other's way."""
     found = sunway_plan(apply(source, cut), group, grid, sizes, apart)
     return replace(found, plan=replace(found.plan, directives=(cut, *found.plan.directives)))

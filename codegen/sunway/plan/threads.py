@@ -9,7 +9,7 @@ CORES, SIDE = 64, 8
 
 
 @record
-class Grid:
+class CoreGrid:
     """Rows and columns of cores. One row means a line of up to 64 cores; more rows have 8 columns each."""
 
     rows: int
@@ -23,7 +23,7 @@ class Grid:
         return f"{self.rows},{self.columns}" if self.rows > 1 else str(self.columns)
 
 
-def parse_grid(text: str) -> Grid:
+def parse_grid(text: str) -> CoreGrid:
     """`N` for a line of N cores, `R,C` for a grid. Cores are used consecutively, so grids have full rows of 8."""
     parts = text.split(",")
     try:
@@ -31,13 +31,13 @@ def parse_grid(text: str) -> Grid:
     except ValueError:
         numbers = []
     if len(numbers) == 1 and 1 <= numbers[0] <= CORES:
-        return Grid(1, numbers[0])
+        return CoreGrid(1, numbers[0])
     if len(numbers) == 2:
         rows, columns = numbers
         if rows == 1 and 1 <= columns <= CORES:
-            return Grid(1, columns)
+            return CoreGrid(1, columns)
         if 1 <= rows <= SIDE and columns == SIDE:
-            return Grid(rows, columns)
+            return CoreGrid(rows, columns)
     raise InputError(
         "bad-threads",
         f"'{text}' is no grid of compute cores",

@@ -14,7 +14,7 @@ from math import prod
 from codegen.scop.tree import Loop
 from codegen.sunway.plan.machine import COMMAND, CoreGroup
 from codegen.sunway.plan.nest import KernelNest, describe
-from codegen.sunway.plan.threads import Grid
+from codegen.sunway.plan.threads import CoreGrid
 from codegen.transform.program import Program
 
 SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
@@ -30,7 +30,7 @@ class TileModel:
     """Chooses sizes; remembers those of loops below a band for when they are asked for."""
 
     group: CoreGroup
-    grid: Grid
+    grid: CoreGrid
     mesh: bool = False
     share: float = 1.0  # of local memory that may be used
     chosen: dict[tuple[str, str], int] = field(default_factory=dict)

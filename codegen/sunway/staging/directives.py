@@ -12,7 +12,7 @@ from codegen.sunway.staging.local import SNode, Stage
 
 
 @record
-class Staging:
+class StagingDirectives:
     """The directives of a plan that are about local memory."""
 
     stages: tuple[StageIn, ...]
@@ -41,7 +41,7 @@ class Staging:
         return next((d for d in self.lanes if d.loop.name in names and d.loop.stmt in ("", stmt)), None)
 
 
-def staging_of(directives: Iterable[LocalMemory]) -> Staging | None:
+def staging_of(directives: Iterable[LocalMemory]) -> StagingDirectives | None:
     """None where a plan says nothing: then what fits is staged, and what can be is shared."""
     found = tuple(directives)
     if not found:
@@ -49,7 +49,7 @@ def staging_of(directives: Iterable[LocalMemory]) -> Staging | None:
     stages = tuple(d for d in found if isinstance(d, StageIn))
     meshes = tuple(d for d in found if isinstance(d, OnMesh))
     steps = tuple(d for d in found if isinstance(d, TimeSteps))
-    return Staging(stages, meshes, steps, tuple(d for d in found if isinstance(d, InLanes)))
+    return StagingDirectives(stages, meshes, steps, tuple(d for d in found if isinstance(d, InLanes)))
 
 
 def as_directives(tree: SNode, loop: str = "") -> Iterator[StageIn]:

@@ -13,7 +13,7 @@ from codegen.ast.ctree import Bin, CExpr, Fun, Int
 from codegen.ast.isl_expressions import box_set, value_expr
 from codegen.record import record
 from codegen.scop.model import Access, Scop
-from codegen.verify.readback import Point, StatementRun
+from codegen.verify.readback import StatementRun, TreePoint
 
 # Sides of boxes that fall into more cases are taken from the hull.
 CASES = 8
@@ -38,7 +38,7 @@ class BoxUse:
         return id(self.run.instance), self.number
 
 
-def uses_below(scop: Scop, runs: Sequence[StatementRun], at: Point) -> list[BoxUse]:
+def uses_below(scop: Scop, runs: Sequence[StatementRun], at: TreePoint) -> list[BoxUse]:
     """All accesses to memory outside the region's own variables."""
     out = []
     for r in runs:
@@ -76,7 +76,7 @@ def _fixed(m: isl.Map, names: Sequence[str], depth: int) -> isl.Map:
     return m
 
 
-def level_domain(at: Point) -> isl.Set:
+def level_domain(at: TreePoint) -> isl.Set:
     """The values that the loop variables take here, as a set of parameters."""
     s = at.domain
     first, depth = s.dim(_PARAM), s.dim(_SET)
@@ -87,7 +87,7 @@ def level_domain(at: Point) -> isl.Set:
 
 
 @record
-class Bounds:
+class BoxSide:
     """A side of a box by the constraints of its hull: the greatest of some values, and the least of others."""
 
     lows: tuple[isl.PwAff, ...]
@@ -104,7 +104,7 @@ class Box:
     lens: tuple[isl.PwAff, ...]
     most: tuple[int, ...]
     elements: isl.Set
-    limits: tuple[Bounds, ...] = ()
+    limits: tuple[BoxSide, ...] = ()
 
     def texts(self, context: isl.Set) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
         """First coordinates and lengths as C expressions, where `context` holds."""
@@ -161,7 +161,7 @@ def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:
     return Box((), (), tuple(most), whole, tuple(limits))
 
 
-def _limits(hull: isl.BasicSet) -> Bounds | None:
+def _limits(hull: isl.BasicSet) -> BoxSide | None:
     """The bounds of a line of points, if each is an expression without quotients."""
     lows, highs = [], []
     for c in hull.get_constraints():
@@ -175,7 +175,7 @@ def _limits(hull: isl.BasicSet) -> Bounds | None:
             lows.append(bound)
         if c.is_equality() or not factor.is_pos():
             highs.append(bound)
-    return Bounds(tuple(lows), tuple(highs)) if lows and highs else None
+    return BoxSide(tuple(lows), tuple(highs)) if lows and highs else None
 
 
 def _greatest(value: isl.PwAff) -> int | None:

@@ -12,7 +12,7 @@ from codegen.scop.model import Scop
 
 
 @record
-class Buffer:
+class LocalBuffer:
     """A box of an array in local memory. `lows` and `lens` are in terms of the loops around its `Stage`."""
 
     name: str
@@ -47,14 +47,14 @@ class Buffer:
 class Stage:
     """Buffers are filled, the body runs on them, and they are written back."""
 
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[LocalBuffer, ...]
     body: "SNode"
 
 
 SNode = Union[CNode, Stage]
 
 
-def buffers_of(node: SNode) -> list[Buffer]:
+def buffers_of(node: SNode) -> list[LocalBuffer]:
     """All buffers of a staged tree, in its order."""
     if isinstance(node, Stage):
         return [*node.buffers, *buffers_of(node.body)]

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name
 from codegen.sunway.plan.threads import CORES
-from codegen.sunway.staging.local import Buffer
-from codegen.sunway.staging.transfer import Geometry, Transfer, geometry
+from codegen.sunway.staging.local import LocalBuffer
+from codegen.sunway.staging.transfer import DmaTransfer, Geometry, geometry
 from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import base_type
-from codegen.sunway.text.views import KernelView, line
+from codegen.sunway.text.views import SlaveView, line
 from codegen.target.text.cexpr import IntPrinter
 
 if TYPE_CHECKING:
-    from codegen.sunway.slave import Phase
+    from codegen.sunway.slave import KernelPrinter
 
 
-def geometry_of(p: Phase, b: Buffer) -> Geometry:
+def geometry_of(p: KernelPrinter, b: LocalBuffer) -> Geometry:
     """How the buffer's array lies in main memory."""
     array = p.scop.arrays[b.array]
     path = next(a.path for _, a in p.scop.accesses() if a.array == b.array)
@@ -27,22 +27,22 @@ def geometry_of(p: Phase, b: Buffer) -> Geometry:
 
 
 def moves(
-    p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str,
-    out: tuple[list[KernelView], list[KernelView], list[KernelView]],
+    p: KernelPrinter, b: LocalBuffer, t: DmaTransfer, ints: IntPrinter, now: str,
+    out: tuple[list[SlaveView], list[SlaveView], list[SlaveView]],
 ) -> None:  # fmt: skip
     """What fetches a buffer, waits for it and sends it back is added to the three lists of `out`."""
     gets, waits, puts = out
 
-    def guarded(*views: KernelView) -> list[KernelView]:
+    def guarded(*views: SlaveView) -> list[SlaveView]:
         tests = [*([] if b.when is None else [ints.text(b.when)]), *([f"!{p.stays(b)}"] if b.array in p.stay else [])]
-        return [KernelView("if", " && ".join(tests), views)] if tests else list(views)
+        return [SlaveView("if", " && ".join(tests), views)] if tests else list(views)
 
     copy = f"[{now}]" if b.ahead else ""
     if b.common and p.grid.count == CORES and not p.group.crts:
         # All cores have their buffer and a reply word of zero before the first of them asks for all.
         fetch = t.commands(dialect.broadcast, p.group, f"{b.name}_ldm", f"&{b.name}_got")
         gets += guarded(line(f"{b.name}_got = 0;"), line(dialect.BARRIER),
-                        KernelView("if", f"{p.words.id} == 0", (fetch,)))  # fmt: skip
+                        SlaveView("if", f"{p.words.id} == 0", (fetch,)))  # fmt: skip
         waits += guarded(line(dialect.wait(p.group, f"&{b.name}_got", t.count)))
         return
     if b.put and p.late(b):
@@ -61,18 +61,20 @@ def moves(
             puts += guarded(*commands, line(dialect.wait(p.group, f"&{b.name}_put", t.count)))
 
 
-def stay_transfers(p: Phase, b: Buffer, t: Transfer) -> list[KernelView]:
+def stay_transfers(p: KernelPrinter, b: LocalBuffer, t: DmaTransfer) -> list[SlaveView]:
     """One tile comes or goes. The emulator is told who keeps it; on the machine that is nothing."""
     place, slot = f"{b.name}_kept[{p.words.tile}]", p.stays(b)
     count = line(f"{p.words.sent}++;" if t.count == "1" else f"{p.words.sent} += {t.count};")
     if p.only == "go":
         move = [t.commands(dialect.put, p.group, place, f"&{p.words.done}"), count] if b.put else []
-        return [KernelView("if", slot, (t.commands(dialect.release, p.group, place, ""), *move))]
+        return [SlaveView("if", slot, (t.commands(dialect.release, p.group, place, ""), *move))]
     move = [t.commands(dialect.get, p.group, place, f"&{p.words.done}"), count] if b.array in p.fetched else []
-    return [KernelView("if", slot, (*move, t.commands(dialect.hold, p.group, place, "")))]
+    return [SlaveView("if", slot, (*move, t.commands(dialect.hold, p.group, place, "")))]
 
 
-def sides(p: Phase, b: Buffer, ints: IntPrinter, lets: list[KernelView]) -> tuple[tuple[CExpr, ...], tuple[str, ...]]:
+def sides(
+    p: KernelPrinter, b: LocalBuffer, ints: IntPrinter, lets: list[SlaveView]
+) -> tuple[tuple[CExpr, ...], tuple[str, ...]]:
     """Where the box starts and how long it is, with names for what is not short."""
     lows: list[CExpr] = []
     lens: list[str] = []
@@ -96,7 +98,7 @@ def sides(p: Phase, b: Buffer, ints: IntPrinter, lets: list[KernelView]) -> tupl
     return tuple(lows), tuple(lens)
 
 
-def pointer(p: Phase, b: Buffer, lens: Sequence[str], now: str) -> str:
+def pointer(p: KernelPrinter, b: LocalBuffer, lens: Sequence[str], now: str) -> str:
     elem = base_type(p.scop.arrays[b.array].elem)
     store = f"{b.name}_ldm" + (f"[{now}]" if now else "")
     if b.array in p.stay:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from codegen.ast.ctree import For
 from codegen.recognize.ownership.extract import axis, reference
 from codegen.recognize.ownership.linear import theorem1
-from codegen.recognize.ownership.model import Axis
+from codegen.recognize.ownership.model import ThreadAxis
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.staging.local import SNode, staged_nodes
@@ -26,7 +26,7 @@ WORDS = {
 }
 
 
-def bound_axes(scop: Scop, kernel: SNode) -> tuple[Axis, ...]:
+def bound_axes(scop: Scop, kernel: SNode) -> tuple[ThreadAxis, ...]:
     """The loops that share out a kernel as thread coordinates: those that its bound tile loops cut."""
     loops = [n.loop for n in staged_nodes(kernel) if isinstance(n, For)]
     cut = list(dict.fromkeys(lp.of for lp in loops if lp.kind in THREADED))
@@ -34,13 +34,13 @@ def bound_axes(scop: Scop, kernel: SNode) -> tuple[Axis, ...]:
     return tuple(axis(scop, n, values[n]) for n in cut if values[n])
 
 
-def owned(scop: Scop, stmt: str, number: int, axes: Sequence[Axis]) -> tuple[bool, ...]:
+def owned(scop: Scop, stmt: str, number: int, axes: Sequence[ThreadAxis]) -> tuple[bool, ...]:
     """For each axis: do cores that differ along it use different elements through this reference?"""
     ref = reference(scop, scop.statement(stmt), number)
     return tuple(stmt in x.values and theorem1(ref, (x,)) for x in axes)
 
 
-def sharing_text(scop: Scop, array: str, stmts: Sequence[str], axes: Sequence[Axis]) -> str:
+def sharing_text(scop: Scop, array: str, stmts: Sequence[str], axes: Sequence[ThreadAxis]) -> str:
     """In words, for all references of a kernel to an array; empty where they differ or nothing is known."""
     found = {
         owned(scop, s.name, k, axes)

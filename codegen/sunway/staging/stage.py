@@ -14,11 +14,11 @@ from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.staging.directives import Staging
+from codegen.sunway.staging.directives import StagingDirectives
 from codegen.sunway.staging.footprint import BoxUse, box_of, level_domain, unfed, uses_below
-from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, size, unfit, union, untouched
-from codegen.verify.readback import Point, StatementRun, enter, runs_below
+from codegen.verify.readback import StatementRun, TreePoint, enter, runs_below
 
 TABLE = 4096  # bytes of a table that stays in local memory for a whole kernel
 
@@ -30,10 +30,10 @@ class Stager:
     scop: Scop
     deps: Dependences
     group: CoreGroup
-    phase: Point
+    phase: TreePoint
     kernel: CNode
     ahead: bool = True
-    wanted: Staging | None = None  # what a plan says is to be staged; None: what fits
+    wanted: StagingDirectives | None = None  # what a plan says is to be staged; None: what fits
     budget: int = 0
     staged: set[tuple[int, int]] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -76,7 +76,7 @@ class Stager:
         text = ", ".join(f"`{a}` {n}" for a, n in have)
         raise Unsupported("sunway-ldm", f"{head}: {text}", self.scop.loc, "use smaller tiles or smaller local arrays")
 
-    def _common(self) -> list[Buffer]:
+    def _common(self) -> list[LocalBuffer]:
         """Small tables that all of the kernel reads and nothing writes: every core needs the same."""
         context = level_domain(self.phase)
         written = {w.access.array for w in self._writes}
@@ -95,7 +95,7 @@ class Stager:
             self._take(b, mine, context)
         return out
 
-    def _take(self, b: Buffer, members: list[BoxUse], context: isl.Set) -> None:
+    def _take(self, b: LocalBuffer, members: list[BoxUse], context: isl.Set) -> None:
         self._taken += b.footprint
         self.touched[b.name] = union([u.elements for u in members]).intersect_params(context)
         self.names.add(b.name)
@@ -103,7 +103,7 @@ class Stager:
 
     # -- walking -----------------------------------------------------------------------------------
 
-    def _visit(self, node: SNode, at: Point, room: int) -> SNode:
+    def _visit(self, node: SNode, at: TreePoint, room: int) -> SNode:
         if isinstance(node, For):
             inner = enter(node, at)
             return replace(node, body=self._body(node, inner, room))
@@ -120,7 +120,7 @@ class Stager:
             return replace(node, body=self._visit(node.body, at, room))  # type: ignore[arg-type]
         return node
 
-    def _body(self, node: For, at: Point, room: int) -> CNode:
+    def _body(self, node: For, at: TreePoint, room: int) -> CNode:
         body = node.body
         if not node.loop.tile or any(_is_bound(n) for n in _fors(body)):
             return self._visit(body, at, room)  # type: ignore[return-value]
@@ -131,12 +131,12 @@ class Stager:
 
     # -- choosing ----------------------------------------------------------------------------------
 
-    def _buffers(self, loop: For, body: CNode, at: Point, room: int) -> list[Buffer]:
+    def _buffers(self, loop: For, body: CNode, at: TreePoint, room: int) -> list[LocalBuffer]:
         runs = runs_below(body, at)
         uses = [u for u in uses_below(self.scop, runs, at) if u.key not in self.staged]
         context = level_domain(at)
         room = min(room, self.budget - self._taken)  # buffers of parts that run one after the other stand side by side
-        chosen: list[Buffer] = []
+        chosen: list[LocalBuffer] = []
         for name in sorted({u.access.array for u in uses}):
             why = unfit(self.scop.arrays[name], uses)
             if why:
@@ -164,8 +164,8 @@ class Stager:
         return chosen
 
     def _buffer(
-        self, members: list[BoxUse], loop: For | None, runs: Sequence[StatementRun], at: Point, context: isl.Set
-    ) -> Buffer | None:
+        self, members: list[BoxUse], loop: For | None, runs: Sequence[StatementRun], at: TreePoint, context: isl.Set
+    ) -> LocalBuffer | None:
         name = members[0].access.array
         array = self.scop.arrays[name]
         touched = union([u.elements for u in members])
@@ -196,7 +196,7 @@ class Stager:
         values = context if when is None else context.intersect(touched.params())
         lows, lens = box.texts(values)
         moves = loop is not None and any(loop.var in expr_names(e) for e in (*lows, *lens))
-        return Buffer(
+        return LocalBuffer(
             self._name(array), name, box.most, lows, lens,
             get, bool(writes),
             loop is not None and moves and self.ahead and get and not writes and when is None
@@ -216,7 +216,7 @@ class Stager:
     def _writing(self, name: str) -> list[BoxUse]:
         return [w for w in self._writes if w.access.array == name]
 
-    def _alone(self, name: str, part: isl.Set, at: Point) -> bool:
+    def _alone(self, name: str, part: isl.Set, at: TreePoint) -> bool:
         """Does no other core write into this part of the box?"""
         bound = [lp.var for lp in at.loops[len(self.phase.loops) :] if _is_bound(lp)]
         return nobody_else_writes(part, self._writing(name), bound, len(self.phase.vars))

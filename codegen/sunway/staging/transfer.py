@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from codegen.record import record
 from codegen.scop.model import AccessStep, Array
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.staging.local import Buffer
-from codegen.sunway.text.dialect import Command
-from codegen.sunway.text.views import KernelView, line
+from codegen.sunway.staging.local import LocalBuffer
+from codegen.sunway.text.dialect import DmaCommand
+from codegen.sunway.text.views import SlaveView, line
 
 # Spells a command: group, address, local address, bytes, reply word, gap, bytes of a block.
-Maker = Callable[[CoreGroup, Command], str]
+Maker = Callable[[CoreGroup, DmaCommand], str]
 
 
 @record
@@ -47,10 +47,10 @@ def geometry(array: Array, path: tuple[AccessStep, ...]) -> Geometry:
 
 
 @record
-class Transfer:
+class DmaTransfer:
     """The commands of one buffer: where it starts, how long it is, and which dimension is the row of a command."""
 
-    buffer: Buffer
+    buffer: LocalBuffer
     where: Geometry
     lows: tuple[str, ...]
     lens: tuple[str, ...]
@@ -82,7 +82,7 @@ class Transfer:
         """How many commands there are."""
         return " * ".join(self.lens[k] for k in self.loops) or "1"
 
-    def commands(self, make: Maker, group: CoreGroup, local: str, reply: str) -> KernelView:
+    def commands(self, make: Maker, group: CoreGroup, local: str, reply: str) -> SlaveView:
         """The commands that `make` spells, from or to the buffer that begins at `local`."""
         size, last = self.buffer.bytes, len(self.lens) - 1
         steps = {k: f"q{k}" for k in self.loops}
@@ -98,9 +98,9 @@ class Transfer:
         for k in self.loops:
             rest = " * ".join(_factor(self.lens[j]) for j in range(k + 1, last + 1) if self.buffer.most[j] > 1)
             offset += f" + {steps[k]} * {rest}" if rest else f" + {steps[k]}"
-        view = line(make(group, Command(self.where.address(index), f"{local}{offset}", *args)))
+        view = line(make(group, DmaCommand(self.where.address(index), f"{local}{offset}", *args)))
         for k in reversed(self.loops):
-            view = KernelView("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))
+            view = SlaveView("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))
         return view
 
 

@@ -18,7 +18,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop, Statement
 from codegen.sunway.text.names import tuple_names
-from codegen.verify.readback import Point, enter, runs_below
+from codegen.verify.readback import TreePoint, enter, runs_below
 
 
 @record
@@ -53,7 +53,7 @@ class Stencil:
     halo: int  # of what is fetched for a block of one step
 
 
-def find_stencil(scop: Scop, deps: Dependences, node: CNode, at: Point) -> Stencil | None:
+def find_stencil(scop: Scop, deps: Dependences, node: CNode, at: TreePoint) -> Stencil | None:
     """The stencil that a loop of the C tree is, or None. `at` is the point just outside it."""
     if not isinstance(node, For) or node.step != 1:
         return None
@@ -79,7 +79,7 @@ def find_stencil(scop: Scop, deps: Dependences, node: CNode, at: Point) -> Stenc
     return Stencil(node, axes.pop(), tuple(sweeps), written, read, _fresh(sweeps, written), margins, growth, halo)
 
 
-def _complete(scop: Scop, node: For, at: Point, times: isl.Set) -> bool:
+def _complete(scop: Scop, node: For, at: TreePoint, times: isl.Set) -> bool:
     """Does all that a statement of the loop does at these times happen in the loop?"""
     done: dict[str, isl.Set] = {}
     for r in runs_below(node, at):

@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, For, Fun, Instance, Int, Name
 from codegen.scop.tree import Loop
-from codegen.sunway.slave import Phase
-from codegen.sunway.staging.local import Buffer
-from codegen.sunway.staging.transfer import Geometry, Transfer
+from codegen.sunway.slave import KernelPrinter
+from codegen.sunway.staging.local import LocalBuffer
+from codegen.sunway.staging.transfer import DmaTransfer, Geometry
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.text import dialect
-from codegen.sunway.text.bodies import Local, base_type
-from codegen.sunway.text.views import KernelView, line
+from codegen.sunway.text.bodies import LocalView, base_type
+from codegen.sunway.text.views import SlaveView, line
 from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:
-    from codegen.sunway.launch import Launch
+    from codegen.sunway.launch import LaunchPrinter
 
 
-def stencil_views(launch: Launch, s: Stencil, shape: StencilTile) -> tuple[KernelView, ...]:
+def stencil_views(launch: LaunchPrinter, s: Stencil, shape: StencilTile) -> tuple[SlaveView, ...]:
     """The body of the function that runs all time steps. Arrays called X_other are the second copies."""
     return _Writer(launch, s, shape).views()
 
 
 class _Writer:
-    def __init__(self, launch: Launch, s: Stencil, shape: StencilTile) -> None:
+    def __init__(self, launch: LaunchPrinter, s: Stencil, shape: StencilTile) -> None:
         self.launch, self.s, self.shape = launch, s, shape
         self.scop, self.group, self.w = launch.scop, launch.group, launch.words
         taken = reserved(self.scop) | set(self.w.all) | self.scop.names
@@ -38,11 +38,11 @@ class _Writer:
         self.len = [fresh(f"len{d}", taken) for d in range(s.axes)]
         self.all = (*s.written, *s.read)
         self.extents = self.scop.arrays[self.all[0]].extents
-        self.phase = Phase(self.scop, self.group, launch.grid, launch.helpers, frozenset(), self.w,
+        self.phase = KernelPrinter(self.scop, self.group, launch.grid, launch.helpers, frozenset(), self.w,
                            style=launch.style, model=launch.model)  # fmt: skip
         launch.helpers |= {"tw_min", "tw_max"}
 
-    def views(self) -> tuple[KernelView, ...]:
+    def views(self) -> tuple[SlaveView, ...]:
         ints = self.phase._ints({})
         n, s = self.n, self.s
         past = ints.text(s.loop.upper, 5) + (" + 1" if s.loop.op == "<=" else "")
@@ -55,7 +55,7 @@ class _Writer:
             line("/* An even number of blocks, so that the last one writes to the caller's arrays. */"),
             line(f"const long {n['blocks']} = {n['left']} ? ({n['left']} + {2 * per - 1}) / {2 * per} * 2 : 0;"),
         ]
-        inner: list[KernelView] = [
+        inner: list[SlaveView] = [
             line(f"const long {n['steps']} = ({n['left']} * ({n['block']} + 1)) / {n['blocks']} - "
                  f"({n['left']} * {n['block']}) / {n['blocks']};"),
             line(f"const long {n['halo']} = {n['steps']} ? {s.halo} + {s.growth} * ({n['steps']} - 1) : 0;"),
@@ -65,17 +65,17 @@ class _Writer:
             kind, dims = self._type(a)
             inner.append(line(f"{kind} (*const {a}_from){dims} = {n['block']} % 2 ? {a}_other : {a};"))
             inner.append(line(f"{kind} (*const {a}_to){dims} = {n['block']} % 2 ? {a} : {a}_other;"))
-        body: list[KernelView] = [
+        body: list[SlaveView] = [
             line(f"if ({self.w.turn}++ % {self.launch.grid.count} != {self.w.id})"), line("  continue;"), *self._tile(),
         ]  # fmt: skip
-        loops: tuple[KernelView, ...] = tuple(body)
+        loops: tuple[SlaveView, ...] = tuple(body)
         for d in reversed(range(s.axes)):
             head = f"long {self.at[d]} = 0; {self.at[d]} < {self.extents[d]}; {self.at[d]} += {self.shape.sides[d]}"
-            loops = (KernelView("for", head, loops),)
+            loops = (SlaveView("for", head, loops),)
         inner += loops
         inner.append(line(dialect.BARRIER))
         out.append(
-            KernelView(
+            SlaveView(
                 "for",
                 f"long {n['block']} = 0; {n['block']} < {n['blocks']}; {n['block']}++",
                 tuple(inner),
@@ -87,7 +87,7 @@ class _Writer:
     def _type(self, a: str) -> tuple[str, str]:
         return base_type(self.scop.arrays[a].elem), "".join(f"[{e}]" for e in self.extents[1:])
 
-    def _buffers(self) -> list[KernelView]:
+    def _buffers(self) -> list[SlaveView]:
         out = []
         halo = self.shape.halo(self.s)
         size = 1
@@ -102,9 +102,9 @@ class _Writer:
             out.append(line(f"{kind} {star} = (void *){self.w.args}->{a}_other;"))
         return out
 
-    def _tile(self) -> list[KernelView]:
+    def _tile(self) -> list[SlaveView]:
         n, s = self.n, self.s
-        out: list[KernelView] = []
+        out: list[SlaveView] = []
         for d in range(s.axes):
             low, far = self.low[d], f"tw_min({self.extents[d]}, {self.at[d]} + {self.shape.sides[d]} + {n['halo']})"
             out.append(line(f"const long {low} = tw_max(0, {self.at[d]} - {n['halo']});"))
@@ -118,7 +118,7 @@ class _Writer:
             name = fresh(f"{a}_in", reserved(self.scop))
             if test:
                 out.append(line(f"const int {name} = {test};"))
-            out.append(KernelView("if", name, (get,)) if test else get)
+            out.append(SlaveView("if", name, (get,)) if test else get)
             counts.append(t.count if not test else f"{name} * {t.count}" if t.count != "1" else name)
         out.append(line(dialect.wait(self.group, "&got", _sum(counts))))
         for a in self.all:
@@ -126,7 +126,7 @@ class _Writer:
             dims = "".join(f"[{x}]" for x in self.len[1:])
             star = f"(*const {a}_t){dims}" if dims else f"*const {a}_t"
             out.append(line(f"{kind} {star} = (void *){a}_ldm;"))
-        out.append(KernelView("for", f"long {n['tt']} = {n['steps']} - 1; {n['tt']} >= 0; {n['tt']}--",
+        out.append(SlaveView("for", f"long {n['tt']} = {n['steps']} - 1; {n['tt']} >= 0; {n['tt']}--",
                         (*self._now(), *(v for k in range(len(s.sweeps)) for v in self._sweep(k))),
                         comment="steps that are still to come"))
         out.append(line("put = 0;"))
@@ -139,7 +139,7 @@ class _Writer:
         out.append(line(dialect.wait(self.group, "&put", _sum(self._puts))))
         return out
 
-    def _now(self) -> list[KernelView]:
+    def _now(self) -> list[SlaveView]:
         """The number of the step, where something is indexed by it."""
         n, s = self.n, self.s
         if all(c is None for x in s.sweeps for c in x.clocks):
@@ -163,12 +163,12 @@ class _Writer:
                         for k in range(self.s.axes))
         return Geometry(base, strides, False)
 
-    def _transfer(self, a: str, base: str) -> Transfer:
+    def _transfer(self, a: str, base: str) -> DmaTransfer:
         most = (2,) * self.s.axes
-        b = Buffer(a, a, most, (), (), True, False, False, None, frozenset(), self.scop.arrays[a].elem.bytes)
-        return Transfer(b, self._geometry(base), tuple(self.low), tuple(self.len))
+        b = LocalBuffer(a, a, most, (), (), True, False, False, None, frozenset(), self.scop.arrays[a].elem.bytes)
+        return DmaTransfer(b, self._geometry(base), tuple(self.low), tuple(self.len))
 
-    def _put(self, a: str) -> list[KernelView]:
+    def _put(self, a: str) -> list[SlaveView]:
         """The tile without its margin: moved together in local memory, then written by strided commands."""
         s, axes = self.s, range(self.s.axes)
         own = [f"{self.len[d]}_own" for d in axes]
@@ -176,17 +176,18 @@ class _Writer:
         place = "q0"
         for d in list(axes)[1:]:
             place = f"({place}) * {own[d]} + q{d}" if d > 1 else f"{place} * {own[d]} + q{d}"
-        move: KernelView = line(f"{a}_ldm[{place}] = {a}_t{index};")
+        move: SlaveView = line(f"{a}_ldm[{place}] = {a}_t{index};")
         for d in reversed(axes):
-            move = KernelView("for", f"long q{d} = 0; q{d} < {own[d]}; q{d}++", (move,))
+            move = SlaveView("for", f"long q{d} = 0; q{d} < {own[d]}; q{d}++", (move,))
         if self.launch.model:
             move = line(f"sw_work(1.0 * {' * '.join(own)});")
-        b = Buffer(a, a, (2,) * s.axes, (), (), False, True, False, None, frozenset(), self.scop.arrays[a].elem.bytes)
-        t = Transfer(b, self._geometry(f"{a}_to"), tuple(self.at), tuple(own))
+        b = LocalBuffer(a, a, (2,) * s.axes, (), (), False, True, False, None, frozenset(),
+                        self.scop.arrays[a].elem.bytes)
+        t = DmaTransfer(b, self._geometry(f"{a}_to"), tuple(self.at), tuple(own))
         self._puts.append(t.count)
         return [move, t.commands(dialect.put, self.group, f"{a}_ldm", "&put")]
 
-    def _sweep(self, k: int) -> list[KernelView]:
+    def _sweep(self, k: int) -> list[SlaveView]:
         """One statement on the part of the box that later steps need."""
         n, s, x = self.n, self.s, self.s.sweeps[k]
         margin = fresh(f"{n['margin']}{k}", reserved(self.scop))
@@ -207,8 +208,8 @@ class _Writer:
             accesses.append(tuple(row))
         node: object = Instance(x.stmt, (Int(0), *(Name(v) for v in its)), tuple(accesses), ())
         lows = tuple(Name(v) for v in self.low)
-        local: Mapping[tuple[int, int], Local] = {
-            (id(node), q): Local(f"{a.array}_t", lows, (2,) * s.axes)
+        local: Mapping[tuple[int, int], LocalView] = {
+            (id(node), q): LocalView(f"{a.array}_t", lows, (2,) * s.axes)
             for q, a in enumerate(stmt.accesses) if x.shifts[q] is not None
         }
         for d in reversed(range(s.axes)):

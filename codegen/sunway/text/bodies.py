@@ -14,7 +14,7 @@ from codegen.target.view import fresh, reserved
 
 
 @dataclass
-class Local:
+class LocalView:
     """A buffer as the code around an access sees it: its C name and where it starts."""
 
     view: str
@@ -23,7 +23,7 @@ class Local:
 
 
 @record
-class Words:
+class LocalNames:
     """Names of the generated code's own variables, none of which is one of the user's."""
 
     args: str = "args"
@@ -42,18 +42,18 @@ class Words:
         return self.args, self.id, self.row, self.column, *own
 
 
-def words_for(scop: Scop) -> Words:
+def words_for(scop: Scop) -> LocalNames:
     taken = reserved(scop) | scop.names
-    return Words(*(fresh(w, taken) for w in Words().all))
+    return LocalNames(*(fresh(w, taken) for w in LocalNames().all))
 
 
 @record
 class StagedBody(BodyPrinter):
     """Statement bodies that read and write local copies. `shared` variables live in the arguments."""
 
-    locals: Mapping[tuple[int, int], Local] = field(default_factory=dict)
+    locals: Mapping[tuple[int, int], LocalView] = field(default_factory=dict)
     shared: frozenset[str] = frozenset()
-    words: Words = Words()
+    words: LocalNames = LocalNames()
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
         local = self.locals.get((id(at), number))

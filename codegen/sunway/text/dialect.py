@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from codegen.record import record
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.threads import SIDE, Grid
+from codegen.sunway.plan.threads import SIDE, CoreGrid
 
 
 @record
-class Command:
+class DmaCommand:
     """A transfer between main and local memory: addresses, bytes, the word that counts replies, and rows of `block`
     bytes with a `gap` between them in main memory. A gap of "0" means that all is contiguous."""
 
@@ -20,32 +20,32 @@ class Command:
     block: str
 
 
-def get(group: CoreGroup, c: Command) -> str:
+def get(group: CoreGroup, c: DmaCommand) -> str:
     """One command from main memory."""
     if group.crts:
         return f"athread_dma_iget_stride({c.ldm}, {c.mem}, {c.size}, {c.block}, {c.gap}, {c.reply});"
     return f"athread_get(PE_MODE, {c.mem}, {c.ldm}, {c.size}, (void *){c.reply}, 0, {c.gap}, {c.block});"
 
 
-def broadcast(group: CoreGroup, c: Command) -> str:
+def broadcast(group: CoreGroup, c: DmaCommand) -> str:
     """One command of one core that fills the buffers of all, and adds to the reply words of all."""
     assert not group.crts
     return f"athread_get(BCAST_MODE, {c.mem}, {c.ldm}, {c.size}, (void *){c.reply}, (char)0xff, {c.gap}, {c.block});"
 
 
-def put(group: CoreGroup, c: Command) -> str:
+def put(group: CoreGroup, c: DmaCommand) -> str:
     """One command to main memory."""
     if group.crts:
         return f"athread_dma_iput_stride({c.mem}, {c.ldm}, {c.size}, {c.block}, {c.gap}, {c.reply});"
     return f"athread_put(PE_MODE, {c.ldm}, {c.mem}, {c.size}, (void *){c.reply}, {c.gap}, {c.block});"
 
 
-def hold(group: CoreGroup, c: Command) -> str:
+def hold(group: CoreGroup, c: DmaCommand) -> str:
     """Says that a core keeps these bytes: until it releases them, no other may touch them in main memory."""
     return f"ldm_hold({c.mem}, {c.size}, {c.gap}, {c.block});"
 
 
-def release(group: CoreGroup, c: Command) -> str:
+def release(group: CoreGroup, c: DmaCommand) -> str:
     return f"ldm_release({c.mem}, {c.size}, {c.gap}, {c.block});"
 
 
@@ -56,7 +56,7 @@ def wait(group: CoreGroup, reply: str, count: str) -> str:
 BARRIER = "tw_barrier();"
 
 
-def barrier_lines(group: CoreGroup, grid: Grid) -> list[str]:
+def barrier_lines(group: CoreGroup, grid: CoreGrid) -> list[str]:
     """What a barrier is on this grid: these cores wait for each other, and for no other core."""
     full, rest = divmod(grid.count, SIDE)
     if full == SIDE:

@@ -14,40 +14,40 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @record
-class KernelView:
+class SlaveView:
     """kind: line, for, if, block. `head` is the line, the loop's head or the condition."""
 
     kind: str
     head: str = ""
-    body: tuple["KernelView", ...] = ()
-    orelse: tuple["KernelView", ...] = ()
+    body: tuple["SlaveView", ...] = ()
+    orelse: tuple["SlaveView", ...] = ()
     comment: str = ""
 
 
-def line(text: str, comment: str = "") -> KernelView:
-    return KernelView("line", text, comment=comment)
+def line(text: str, comment: str = "") -> SlaveView:
+    return SlaveView("line", text, comment=comment)
 
 
 @record
-class Function:
+class SlaveFunction:
     """A function of the slave file."""
 
     head: str
     comment: str
-    body: tuple[KernelView, ...]
+    body: tuple[SlaveView, ...]
     static: bool = True
 
 
-def texts(views: tuple[KernelView, ...]) -> list[str]:
+def texts(views: tuple[SlaveView, ...]) -> list[str]:
     out: list[str] = []
     for v in views:
         out += [v.head, *texts(v.body), *texts(v.orelse)]
     return out
 
 
-def prune(views: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
+def prune(views: tuple[SlaveView, ...]) -> tuple[SlaveView, ...]:
     """Without constants that nothing after them mentions, without braces inside braces and without a test twice."""
-    out: list[KernelView] = []
+    out: list[SlaveView] = []
     for v in reversed(views):
         found = _CONSTANT.match(v.head) if v.kind == "line" else None
         if found is None:
@@ -61,18 +61,18 @@ def prune(views: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
     return tuple(out)
 
 
-def _same_test(a: KernelView, b: KernelView) -> bool:
+def _same_test(a: SlaveView, b: SlaveView) -> bool:
     """Do two conditions, one after the other, ask for the same constant?"""
     plain = re.fullmatch(r"!?\w*stays\w*", a.head) is not None
     return plain and a.kind == b.kind == "if" and a.head == b.head and not a.orelse and not b.orelse
 
 
-def _alone(kind: str, body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
+def _alone(kind: str, body: tuple[SlaveView, ...]) -> tuple[SlaveView, ...]:
     """What a loop or a branch holds needs no braces of its own."""
     return body[0].body if kind in ("for", "if") and len(body) == 1 and body[0].kind == "block" else body
 
 
-def _mentions(views: Sequence[KernelView], name: str) -> bool:
+def _mentions(views: Sequence[SlaveView], name: str) -> bool:
     """Is the name used here, up to where another variable takes it over?"""
     for v in views:
         found = _CONSTANT.match(v.head) if v.kind == "line" else None

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import For, Held
-from codegen.sunway.text.bodies import Local, StagedBody
-from codegen.sunway.text.views import KernelView
+from codegen.sunway.text.bodies import LocalView, StagedBody
+from codegen.sunway.text.views import SlaveView
 from codegen.sunway.vector.nests import nest_of, plan_nest
 from codegen.sunway.vector.views import VectorPrinter
 from codegen.target.view import fresh
 
 if TYPE_CHECKING:
-    from codegen.sunway.slave import Phase
+    from codegen.sunway.slave import KernelPrinter
 
 
 def vectorized(
-    p: Phase, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-    local: Mapping[tuple[int, int], Local],
-) -> tuple[KernelView, ...] | None:  # fmt: skip
+    p: KernelPrinter, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+    local: Mapping[tuple[int, int], LocalView],
+) -> tuple[SlaveView, ...] | None:  # fmt: skip
     """The nest in vectors, if it is one that can be."""
     nest = nest_of(node)
     if nest is None:

@@ -11,7 +11,7 @@ from codegen.scop.expr import Expr
 from codegen.scop.model import Scop
 from codegen.sunway.plan.cost import arithmetic, point_cost, trips
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.text.views import KernelView, line
+from codegen.sunway.text.views import SlaveView, line
 from codegen.sunway.vector.nests import LaneText, RegisterBlock, vector_type
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
@@ -32,7 +32,7 @@ class VectorPrinter:
     def ints(self, names: Mapping[str, str]) -> IntPrinter:
         return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
 
-    def views(self, b: RegisterBlock) -> tuple[KernelView, ...]:
+    def views(self, b: RegisterBlock) -> tuple[SlaveView, ...]:
         s = self.scop.statement(b.nest.instance.stmt)
         elem = self.scop.arrays[s.accesses[s.target].array].elem
         lanes = self.group.lanes(elem.bytes)
@@ -43,18 +43,18 @@ class VectorPrinter:
         make = _Nest(self, b, names, kind, suffix, lanes, "double" if elem.bits == 64 else "float", own)
         return make.blocked() if b.depth else make.simple()
 
-    def model(self, b: RegisterBlock) -> tuple[KernelView, ...]:
+    def model(self, b: RegisterBlock) -> tuple[SlaveView, ...]:
         """Cycles in place of the nest; loops that others depend on stay loops."""
         own = {lp.var for lp in b.nest.loops}
         if not any(own & (expr_names(lp.lower) | expr_names(lp.upper)) for lp in b.nest.loops):
             return (line(f"sw_work({self.cost(b, self.names)});"),)
         names = {**self.names, **{lp.var: self.fresh(lp.loop.name) for lp in b.outer}}
-        views: tuple[KernelView, ...] = (line(f"sw_work({self.cost(replace(b, outer=()), names)});"),)
+        views: tuple[SlaveView, ...] = (line(f"sw_work({self.cost(replace(b, outer=()), names)});"),)
         ints = self.ints(names)
         for lp in reversed(b.outer):
             n = names[lp.var]
             head = f"long {n} = {ints.text(lp.lower)}; {n} {lp.op} {ints.text(lp.upper, 5)}; {n}++"
-            views = (KernelView("for", head, views),)
+            views = (SlaveView("for", head, views),)
         return views
 
     def cost(self, b: RegisterBlock, names: Mapping[str, str]) -> str:
@@ -143,12 +143,12 @@ class _Nest:
         ints = self.p.ints(self.names)
         return ints.text(lp.upper, 5) + (" + 1" if lp.op == "<=" else "")
 
-    def _around(self, loops: tuple[For, ...], body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
+    def _around(self, loops: tuple[For, ...], body: tuple[SlaveView, ...]) -> tuple[SlaveView, ...]:
         for lp in reversed(loops):
-            body = (KernelView("for", self._head(lp), body),)
+            body = (SlaveView("for", self._head(lp), body),)
         return body
 
-    def _plain(self, shifts: Mapping[str, str] | None = None) -> KernelView:
+    def _plain(self, shifts: Mapping[str, str] | None = None) -> SlaveView:
         s = self._s
         return line(f"{self._access(s.target, {})} {s.op} {self._scalar(s.rhs, {})};")
 
@@ -165,7 +165,7 @@ class _Nest:
 
     # -- a loop in lanes ---------------------------------------------------------------------------
 
-    def simple(self) -> tuple[KernelView, ...]:
+    def simple(self) -> tuple[SlaveView, ...]:
         """Vectors along the lane loop, innermost; what is left over one by one."""
         b, s = self.b, self._s
         name, n = self.names[b.lane.var], self.lanes
@@ -182,37 +182,37 @@ class _Nest:
         store = line(f"simd_storeu({acc}, &{self._access(s.target, {})});")
         ints = self.p.ints(self.names)
         last = f"{name} + {n} <= {self._end(b.lane)}"
-        vectors = KernelView("for", f"; {last}; {name} += {n}", (*loads, work, store), comment=f"{n} at a time")
-        rest = KernelView("for", f"; {name} < {self._end(b.lane)}; {name}++", (self._plain(),))
+        vectors = SlaveView("for", f"; {last}; {name} += {n}", (*loads, work, store), comment=f"{n} at a time")
+        rest = SlaveView("for", f"; {name} < {self._end(b.lane)}; {name}++", (self._plain(),))
         start = line(f"long {name} = {ints.text(b.lane.lower)};")
-        return self._around(b.outer, (KernelView("block", body=(start, vectors, rest)),))
+        return self._around(b.outer, (SlaveView("block", body=(start, vectors, rest)),))
 
     # -- register blocks ---------------------------------------------------------------------------
 
-    def blocked(self) -> tuple[KernelView, ...]:
+    def blocked(self) -> tuple[SlaveView, ...]:
         """Blocks of the target in registers over the whole depth; edges one by one."""
         b = self.b
         lane, wide = self.names[b.lane.var], b.wide * self.lanes
         ints = self.p.ints(self.names)
         start = line(f"long {lane} = {ints.text(b.lane.lower)};")
-        blocks = KernelView("for", f"; {lane} + {wide} <= {self._end(b.lane)}; {lane} += {wide}", self._block(),
+        blocks = SlaveView("for", f"; {lane} + {wide} <= {self._end(b.lane)}; {lane} += {wide}", self._block(),
                       comment=f"{b.tall} x {wide} elements in registers")
         depth = self._around(b.depth, (self._plain(),))
         if b.row is None:
-            rest = KernelView("for", f"; {lane} < {self._end(b.lane)}; {lane}++", depth)
-            return self._around(b.outer, (KernelView("block", body=(start, blocks, rest)),))
+            rest = SlaveView("for", f"; {lane} < {self._end(b.lane)}; {lane}++", depth)
+            return self._around(b.outer, (SlaveView("block", body=(start, blocks, rest)),))
         row = self.names[b.row.var]
-        edge = KernelView("for", f"long {row}_e = {row}; {row}_e < {row} + {b.tall}; {row}_e++",
-                    (line(f"const long {row} = {row}_e;"), KernelView("for", f"long {lane}_e = {lane}; {lane}_e < "
+        edge = SlaveView("for", f"long {row}_e = {row}; {row}_e < {row} + {b.tall}; {row}_e++",
+                    (line(f"const long {row} = {row}_e;"), SlaveView("for", f"long {lane}_e = {lane}; {lane}_e < "
                      f"{self._end(b.lane)}; {lane}_e++", (line(f"const long {lane} = {lane}_e;"), *depth))))
-        full = KernelView("for", f"; {row} + {b.tall} <= {self._end(b.row)}; {row} += {b.tall}", (start, blocks, edge))
-        left = KernelView(
-            "for", f"; {row} < {self._end(b.row)}; {row}++", (KernelView("for", self._head(b.lane), depth),)
+        full = SlaveView("for", f"; {row} + {b.tall} <= {self._end(b.row)}; {row} += {b.tall}", (start, blocks, edge))
+        left = SlaveView(
+            "for", f"; {row} < {self._end(b.row)}; {row}++", (SlaveView("for", self._head(b.lane), depth),)
         )
         first = line(f"long {row} = {ints.text(b.row.lower)};")
-        return self._around(b.outer, (KernelView("block", body=(first, full, left)),))
+        return self._around(b.outer, (SlaveView("block", body=(first, full, left)),))
 
-    def _block(self) -> tuple[KernelView, ...]:
+    def _block(self) -> tuple[SlaveView, ...]:
         b, s = self.b, self._s
         u, w, acc_ = self.own["u"], self.own["w"], self.own["acc"]
         tall = b.row is not None
@@ -222,17 +222,17 @@ class _Nest:
         each = f"long {w} = 0; {w} < {b.wide * self.lanes}; {w} += {self.lanes}"
         rows_head = f"int {u} = 0; {u} < {rows}; {u}++"
 
-        def grid(view: KernelView, *before: KernelView) -> tuple[KernelView, ...]:
-            inner = KernelView("for", each, (view,))
-            return (KernelView("for", rows_head, (*before, inner)),) if tall else (*before, inner)
+        def grid(view: SlaveView, *before: SlaveView) -> tuple[SlaveView, ...]:
+            inner = SlaveView("for", each, (view,))
+            return (SlaveView("for", rows_head, (*before, inner)),) if tall else (*before, inner)
 
         target = self._access(s.target, {b.lane.var: w, **down})
         declare = f"{self.kind} {acc_}[{rows}][{b.wide}];" if tall else f"{self.kind} {acc_}[{b.wide}];"
-        loads: list[KernelView] = []
+        loads: list[SlaveView] = []
         for k in b.vectors:
             loads += [
                 line(f"{self.kind} {self.own[f'v{k}']}[{b.wide}];"),
-                KernelView("for", each, (line(self._load(k)),)),
+                SlaveView("for", each, (line(self._load(k)),)),
             ]
         scalars: dict[str, str] = {}
 

@@ -32,7 +32,7 @@ def prefix(text: str) -> str:
 
 
 @record
-class Names:
+class NameSpelling:
     """How generated names are spelled; `kept` are the user's own that look like ours, `entries` more of ours."""
 
     prefix: str = DEFAULT
@@ -60,12 +60,12 @@ class Names:
         return f"{self.prefix.upper() if word.startswith('TW') else self.prefix}_{word[3:]}"
 
 
-def names_for(prefix: str, regions: Iterable[str], entries: Iterable[str] = ()) -> Names:
+def names_for(prefix: str, regions: Iterable[str], entries: Iterable[str] = ()) -> NameSpelling:
     """The names for a file: `regions` are the texts of its regions, `entries` functions that other files call."""
     if prefix == DEFAULT:
-        return Names()
+        return NameSpelling()
     kept = frozenset(w for r in regions for w in _OURS.findall(blank_comments(r)))
-    return Names(prefix, kept, entries_of(entries))
+    return NameSpelling(prefix, kept, entries_of(entries))
 
 
 def entries_of(functions: Iterable[str]) -> frozenset[str]:
@@ -74,7 +74,7 @@ def entries_of(functions: Iterable[str]) -> frozenset[str]:
 
 
 def check_names(
-    names: Names, file: str, source: str, support: str, made: Iterable[str], taken: Mapping[str, Loc]
+    names: NameSpelling, file: str, source: str, support: str, made: Iterable[str], taken: Mapping[str, Loc]
 ) -> None:
     """Nobody else may have the names: `support` is the text above the user's own before they are exchanged in it,
     `made` are those in the regions, `taken` those that the source and its headers have."""

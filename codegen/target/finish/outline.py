@@ -24,7 +24,7 @@ _LANES = re.compile(r"\b(?:TW|tw)_(?:[FIU]|INT|UINT|[fiu]|int|uint)\d+[Xx](\d+)"
 
 
 @record
-class Macro:
+class OutlinedMacro:
     """A value, or statements without the last semicolon."""
 
     name: str
@@ -107,7 +107,7 @@ class _Outliner:
         for n, statement in links:
             self.owners.setdefault(n, set()).add(statement)
         self.words = set(re.findall(r"\w+", text))
-        self.macros: list[Macro] = []
+        self.macros: list[OutlinedMacro] = []
         self.covered: dict[int, int] = {}
 
     def values(self) -> None:
@@ -145,7 +145,7 @@ class _Outliner:
             out += [] if gone or n == len(self.lines) else [line]
         return out, where
 
-    def _macro(self, found: Repeated, body: tuple[str, ...], is_value: bool) -> Macro:
+    def _macro(self, found: Repeated, body: tuple[str, ...], is_value: bool) -> OutlinedMacro:
         """A macro that is named after what it carries out."""
         lines = {n for u in found.uses for n in range(u.first, u.first + found.count)}
         statements = sorted({s for n in lines for s in self.owners.get(n, ())}, key=lambda s: (len(s), s))
@@ -157,7 +157,7 @@ class _Outliner:
         self.words.add(name)
         what = ("A value" if is_value else "Steps") + (f" of {', '.join(statements)}" if statements else "")
         comment = f"/* {what}{f', {lanes[1]} elements at once' if lanes else ''}. */"
-        self.macros.append(Macro(name, found.names, body, comment, is_value))
+        self.macros.append(OutlinedMacro(name, found.names, body, comment, is_value))
         return self.macros[-1]
 
 

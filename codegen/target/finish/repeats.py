@@ -18,7 +18,7 @@ _AROUND = 3  # lines of a macro beside its body: a comment, its name, and where 
 
 
 @record
-class Use:
+class RepeatedUse:
     """A place, the number of its first line, and the names there for those of the first place."""
 
     first: int
@@ -29,7 +29,7 @@ class Use:
 class Repeated:
     """The places of lines that are alike, and which of their names differ."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[RepeatedUse, ...]
     count: int  # lines in each place
     names: tuple[str, ...]
 
@@ -139,21 +139,21 @@ def _apart(places: Sequence[int], count: int) -> list[int]:
     return out
 
 
-def _classes(pieces: Mapping[int, Sequence[Tokens]]) -> list[list[Use]]:
+def _classes(pieces: Mapping[int, Sequence[Tokens]]) -> list[list[RepeatedUse]]:
     """Of pieces of one shape those that are alike, where there are several; the first of each is what the others are
     compared with."""
-    classes: list[list[Use]] = []
+    classes: list[list[RepeatedUse]] = []
     for n, piece in pieces.items():
         for uses in classes:
             names = substitution(pieces[uses[0].first], piece)
             if names is not None:
-                uses.append(Use(n, names))
+                uses.append(RepeatedUse(n, names))
                 break
         else:
-            classes.append([Use(n, {token: (token, 0) for token in chain(*piece) if is_name(token)})])
+            classes.append([RepeatedUse(n, {token: (token, 0) for token in chain(*piece) if is_name(token)})])
     return [uses for uses in classes if len(uses) > 1]
 
 
-def _differing(uses: Sequence[Use], piece: Sequence[Tokens]) -> tuple[str, ...]:
+def _differing(uses: Sequence[RepeatedUse], piece: Sequence[Tokens]) -> tuple[str, ...]:
     """The names that are others elsewhere, in the order of the text."""
     return tuple(n for n in dict.fromkeys(chain(*piece)) if any(u.names.get(n, (n, 0)) != (n, 0) for u in uses))

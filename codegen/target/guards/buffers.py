@@ -18,7 +18,7 @@ LIMIT = 1 << 30
 
 
 @record
-class Room:
+class Workspace:
     """One block of memory for all of them: the condition under which it is asked for, its size, and the parts."""
 
     when: str
@@ -27,7 +27,7 @@ class Room:
     parts: tuple[str, ...]  # declarations
 
 
-def room_of(scop: Scop, code: CNode, guard: str) -> Room | None:
+def room_of(scop: Scop, code: CNode, guard: str) -> Workspace | None:
     """None when the region asks for nothing. `guard` must hold as well."""
     own = _own(scop, code)
     if not scop.buffers and not own:
@@ -53,7 +53,7 @@ def room_of(scop: Scop, code: CNode, guard: str) -> Room | None:
         last = f"{start} + tw_most_threads() * {each}"
     comments = [f"all values of `{b.variable}`: {_words(b.texts)}" for b in scop.buffers]
     comments += [f"one `{h.array}` for each thread: {_words(shape(scop, h))}" for h in own]
-    return Room(all_of(dict.fromkeys(tests)), " + 64 + ".join(sizes), tuple(comments), tuple(parts))
+    return Workspace(all_of(dict.fromkeys(tests)), " + 64 + ".join(sizes), tuple(comments), tuple(parts))
 
 
 def shape(scop: Scop, h: Held) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from codegen.scop.expr import Expr, Sym, walk, with_leaves
 from codegen.scop.model import Access, AccessStep, Scop, Statement
-from codegen.target.guards.pointers import Pointer, pointer_of
+from codegen.target.guards.pointers import ElementPointer, pointer_of
 from codegen.target.text.pieces import fresh
 
 _MEMBER = re.compile(r"(\w+)((?:\s*(?:->|\.)\s*\w+)+)")
@@ -33,7 +33,7 @@ def with_locals(scop: Scop, read: str, taken: frozenset[str]) -> tuple[Scop, Map
             values[text] = fresh("_".join(re.findall(r"\w+", text)), names)
             names |= {values[text]}
             out[values[text]] = f"const {kind} {values[text]} = {text};"
-    pointers: dict[str, tuple[Pointer, str]] = {}
+    pointers: dict[str, tuple[ElementPointer, str]] = {}
     written = {a.array for _, a in scop.accesses() if a.write}
     for array in scop.arrays.values():
         at = pointer_of(scop, array.name)
@@ -72,7 +72,9 @@ def _values(scop: Scop) -> dict[str, str]:
     return {text: kind for text, kind in out.items() if _MEMBER.fullmatch(text)}
 
 
-def _statement(s: Statement, values: Mapping[str, str], pointers: Mapping[str, tuple[Pointer, str]]) -> Statement:
+def _statement(
+    s: Statement, values: Mapping[str, str], pointers: Mapping[str, tuple[ElementPointer, str]]
+) -> Statement:
     def named(e: Expr) -> Expr:
         return replace(e, text=values[e.text]) if isinstance(e, Sym) and e.text in values else e
 
@@ -81,7 +83,7 @@ def _statement(s: Statement, values: Mapping[str, str], pointers: Mapping[str, t
     )
 
 
-def _access(a: Access, values: Mapping[str, str], pointers: Mapping[str, tuple[Pointer, str]]) -> Access:
+def _access(a: Access, values: Mapping[str, str], pointers: Mapping[str, tuple[ElementPointer, str]]) -> Access:
     path = a.path[pointers[a.array][0].steps :] if a.array in pointers else a.path
     return replace(a, path=tuple(_step(x, values) for x in path))
 

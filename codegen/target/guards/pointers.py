@@ -7,7 +7,7 @@ from codegen.scop.model import AccessStep, Scop
 
 
 @record
-class Pointer:
+class ElementPointer:
     """The C text of a pointer to the array's first element, as many steps into its accesses; the indices of the model
     from number `first` on count from there. `flat` if one subscript leads to an element."""
 
@@ -17,12 +17,12 @@ class Pointer:
     flat: bool
 
 
-def pointer_of(scop: Scop, name: str) -> Pointer | None:
+def pointer_of(scop: Scop, name: str) -> ElementPointer | None:
     """None where elements hang on several pointers, as rows behind pointers to pointers do."""
     return None if scop.arrays[name].scattered else table_of(scop, name)
 
 
-def table_of(scop: Scop, name: str) -> Pointer | None:
+def table_of(scop: Scop, name: str) -> ElementPointer | None:
     """The pointer that all ways to the elements begin with; behind it may be further ones, such as those to rows."""
     array = scop.arrays[name]
     paths = {a.path for _, a in scop.accesses_to(name)}
@@ -32,7 +32,7 @@ def table_of(scop: Scop, name: str) -> Pointer | None:
     way = next(iter(found))
     text = array.base + "".join(("->" if step.kind == "arrow" else ".") + step.text for step in way)
     flat = all(len(p) == len(way) + 1 for p in paths)
-    return Pointer(text, len(way), sum(step.kind == "arrow" for step in way), flat)
+    return ElementPointer(text, len(way), sum(step.kind == "arrow" for step in way), flat)
 
 
 def _way(path: tuple[AccessStep, ...]) -> tuple[AccessStep, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.isa.model import Isa, bits_of, is_float
-from codegen.isa.text import LINE_BYTES, Operand, bare, call, expression, takes_lane
+from codegen.isa.text import LINE_BYTES, ScalarOperand, bare, call, expression, takes_lane
 from codegen.record import record
 from codegen.scop.lanes import Lane
 
@@ -72,7 +72,7 @@ class Ops:
     def value_by_lane(self, acc: str, a: Sequence[str], register: str, lane: int) -> str:
         """The same with the vector's element in a lane of a register."""
         names = {"acc": [acc], "b": a, "const": [f"s{i}v" for i in range(self.consts)]}
-        where, step = Operand("_lane", (register, str(lane))), swapped(self.step)
+        where, step = ScalarOperand("_lane", (register, str(lane))), swapped(self.step)
         return bare(expression(self.isa, self.elem, step, lambda x: names[x.op][x.index], lambda _: where))
 
     def spread(self) -> list[str]:

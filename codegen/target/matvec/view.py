@@ -32,7 +32,7 @@ class Matrix:
 
 
 @record
-class Vector:
+class VectorOperand:
     """`pointer` to the elements themselves, or "" where they are copied first; `value` is number tw_i of them."""
 
     pointer: str
@@ -70,8 +70,8 @@ class MatvecView:
     along: str
     over: str
     matrices: tuple[Matrix, ...]
-    operands: tuple[Vector, ...]
-    target: Vector
+    operands: tuple[VectorOperand, ...]
+    target: VectorOperand
     consts: tuple[str, ...]
     unit: int
     threads: bool
@@ -220,20 +220,20 @@ class MatvecPrinter:
         later = self._address(e.access, self._first(**{across: Int(1)}))
         return Matrix(f"(const {self.elem} *){start}", f"(const {self.elem} *){later} - tw_a{k}")
 
-    def _vector(self, e: Expr) -> Vector:
+    def _vector(self, e: Expr) -> VectorOperand:
         value = self._text(e, self._first(depth=Name(COUNTER)))
         if isinstance(e, Ref) and self._in_place(e.access, self.depth, self.what.depth[0]):
-            return Vector(f"(const {self.elem} *){self._address(e.access, self._first())}", value)
-        return Vector("", value)
+            return VectorOperand(f"(const {self.elem} *){self._address(e.access, self._first())}", value)
+        return VectorOperand("", value)
 
-    def _target(self) -> Vector:
+    def _target(self) -> VectorOperand:
         number = self.s.target
         value = BodyPrinter(self.scop, self.ints, self.held).access(
             self.s, self._at(self._first(rows=Name(COUNTER))), number
         )
         if self._in_place(number, self.rows, self.what.rows[0]):
-            return Vector(f"({self.elem} *){self._address(number, self._first())}", value)
-        return Vector("", value)
+            return VectorOperand(f"({self.elem} *){self._address(number, self._first())}", value)
+        return VectorOperand("", value)
 
     def _in_place(self, number: int, lp: For, d: int) -> bool:
         """Do the elements lie side by side, in the type of the computation?"""

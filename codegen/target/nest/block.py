@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from codegen.isa.model import Isa, Vec
-from codegen.isa.text import BARRIER, Operand, bare, call, expression, takes
+from codegen.isa.text import BARRIER, ScalarOperand, bare, call, expression, takes
 from codegen.lower.nest.contraction import TENSORS
 from codegen.lower.nest.registers import residence
-from codegen.lower.nest.schedule import Level, Schedule
+from codegen.lower.nest.schedule import NestLevel, NestSchedule
 from codegen.record import record
 from codegen.scop.lanes import Lane
 
@@ -17,7 +17,7 @@ STEP = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
 
 
 @record
-class Point:
+class VectorPoint:
     """One vector multiply-add: offsets of A, B and C, how many lanes count, and the step of the sum it belongs to."""
 
     at: tuple[int, int, int]
@@ -28,19 +28,25 @@ class Point:
         return self.at[TENSORS.index(tensor)]
 
 
-def points(plan: Schedule, extents: Mapping[str, int]) -> list[Point]:
+def points(plan: NestSchedule, extents: Mapping[str, int]) -> list[VectorPoint]:
     """The points of the block in the order of the loops."""
     return list(_points(plan, plan.levels[plan.unroll :], dict(extents), (0, 0, 0), ()))
 
 
 def _points(
-    plan: Schedule, levels: tuple[Level, ...], extents: dict[str, int], at: tuple[int, int, int], step: tuple[int, ...]
-) -> Iterator[Point]:
+    plan: NestSchedule,
+    levels: tuple[NestLevel, ...],
+    extents: dict[str, int],
+    at: tuple[int, int, int],
+    step: tuple[int, ...],
+) -> Iterator[VectorPoint]:
     level = levels[0]
     if len(levels) == 1:
         for first in range(0, extents[level.var], plan.lanes):
             lanes = min(plan.lanes, extents[level.var] - first)
-            yield Point(_moved(at, level, first), lanes, (*step, first) if level.var not in plan.problem.c else step)
+            yield VectorPoint(
+                _moved(at, level, first), lanes, (*step, first) if level.var not in plan.problem.c else step
+            )
         return
     full, rest = divmod(extents[level.var], level.step)
     for n in range(full + bool(rest)):
@@ -49,7 +55,7 @@ def _points(
         yield from _points(plan, levels[1:], inside, _moved(at, level, n), deeper)
 
 
-def _moved(at: tuple[int, int, int], level: Level, n: int) -> tuple[int, int, int]:
+def _moved(at: tuple[int, int, int], level: NestLevel, n: int) -> tuple[int, int, int]:
     a, b, c = (x + n * m for x, m in zip(at, level.moves, strict=True))
     return a, b, c
 
@@ -58,7 +64,7 @@ class BlockWriter:
     """Lines of one block. `pointers` are the C names of where A, B and C begin, `names` the accumulators of each vector
     of C, several where a sum is kept in parts."""
 
-    def __init__(self, isa: Isa, plan: Schedule, names: Mapping[int, tuple[str, ...]], copies: int) -> None:
+    def __init__(self, isa: Isa, plan: NestSchedule, names: Mapping[int, tuple[str, ...]], copies: int) -> None:
         self.isa, self.plan, self.names, self.copies = isa, plan, names, copies
         self.elem = plan.problem.elem
         self.vec: Vec = isa.vec(self.elem)
@@ -71,7 +77,7 @@ class BlockWriter:
             found += ["{", *(f"  {x}" for x in self._step(list(group), pointers, count % self.copies)), "}"]
         return found
 
-    def _step(self, group: list[Point], pointers: Mapping[str, str], copy: int) -> list[str]:
+    def _step(self, group: list[VectorPoint], pointers: Mapping[str, str], copy: int) -> list[str]:
         """One step of the sum for the whole tile."""
         count = {t: len({p.offset(t) for p in group}) for t in "AB"}
         there = residence(self.plan, count, self.isa.registers - len(self.names) * self.copies)
@@ -91,10 +97,10 @@ class BlockWriter:
                 lines.append(self._update(p, copy))
         return lines
 
-    def _name(self, tensor: str, p: Point) -> str:
+    def _name(self, tensor: str, p: VectorPoint) -> str:
         return f"v{tensor.lower()}{p.offset(tensor)}"
 
-    def _load(self, tensor: str, p: Point, pointers: Mapping[str, str], known: set[str]) -> list[str]:
+    def _load(self, tensor: str, p: VectorPoint, pointers: Mapping[str, str], known: set[str]) -> list[str]:
         name, at = self._name(tensor, p), place(pointers[tensor], p.offset(tensor))
         if name in known:
             return []
@@ -109,7 +115,7 @@ class BlockWriter:
             return [f"const {self.vec.scalar} {name} = *({at});"]
         return [f"const {self.vec.vector} {name} = {bare(call(self.isa, self.elem, 'dup', [f'*({at})']))};"]
 
-    def _cut(self, p: Point) -> bool:
+    def _cut(self, p: VectorPoint) -> bool:
         """Whether lanes past the end would be summed up: nothing but zeros may be there, not even of a broadcast."""
         return self.plan.vector not in self.plan.problem.c and p.lanes < self.plan.lanes
 
@@ -126,7 +132,7 @@ class BlockWriter:
         array = f"(const {scalar} *)((const {scalar}[{self.plan.lanes}]){{ {values} }})"
         return bare(call(self.isa, self.elem, "load", [array]))
 
-    def _update(self, p: Point, copy: int) -> str:
+    def _update(self, p: VectorPoint, copy: int) -> str:
         acc = self.names[p.offset("C")][copy]
         fixed = next((t for t in "AB" if not self.along[t]), None)
         left, right = (fixed, "B" if fixed == "A" else "A") if fixed else ("A", "B")
@@ -134,12 +140,12 @@ class BlockWriter:
         def leaf(x: Lane) -> str:
             return acc if x.op == "acc" else self._name(left if x.op == "a" else right, p)
 
-        plain = Operand("_n", (self._name(left, p),))
+        plain = ScalarOperand("_n", (self._name(left, p),))
         operand = (lambda _: plain) if fixed and self.scalars and not self._cut(p) else None
         return f"{acc} = {bare(expression(self.isa, self.elem, STEP, leaf, operand))};"
 
 
-def _by(group: list[Point], tensor: str) -> list[Point]:
+def _by(group: list[VectorPoint], tensor: str) -> list[VectorPoint]:
     """Points by an operand, in the order of its first uses."""
     order = {x: n for n, x in enumerate(dict.fromkeys(p.offset(tensor) for p in group))}
     return sorted(group, key=lambda p: order[p.offset(tensor)])

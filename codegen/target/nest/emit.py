@@ -10,13 +10,13 @@ from codegen.isa.text import BARRIER, PREFETCH
 from codegen.lower.nest.contraction import show as show_problem
 from codegen.lower.nest.kernel import KEPT, NestKernel, Options
 from codegen.lower.nest.loops import Loop, show_nest
-from codegen.lower.nest.schedule import Schedule
-from codegen.target.nest.writer import Writer
+from codegen.lower.nest.schedule import NestSchedule
+from codegen.target.nest.writer import NestWriter
 from codegen.target.text.templates import environment
 
 
 def nest_text(
-    name: str, compute: tuple[Loop, ...], plan: Schedule, isa: Isa, options: Options, static: bool = False
+    name: str, compute: tuple[Loop, ...], plan: NestSchedule, isa: Isa, options: Options, static: bool = False
 ) -> str:
     """The function `void name(const T *a, const T *b, T *c)`; what it needs above it is `prelude`'s."""
     return (
@@ -30,7 +30,7 @@ def nest_text(
             target=isa.target,
             scalar=isa.vec(plan.problem.elem).scalar,
             buffers=plan.buffers,
-            body=Writer(isa, plan, options).body(),
+            body=NestWriter(isa, plan, options).body(),
         )
     )
 

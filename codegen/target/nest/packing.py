@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from codegen.lower.nest.contraction import strides
-from codegen.lower.nest.schedule import Schedule
+from codegen.lower.nest.schedule import NestSchedule
 from codegen.record import record
 from codegen.target.nest.block import place
 
@@ -19,10 +19,10 @@ class PrintedLoop:
     body: tuple[str | PrintedLoop, ...]
 
 
-class Packing:
+class NestPacking:
     """The loops that copy one operand, for the levels from a given one on."""
 
-    def __init__(self, plan: Schedule, scalar: str, tensor: str) -> None:
+    def __init__(self, plan: NestSchedule, scalar: str, tensor: str) -> None:
         self.plan, self.scalar, self.tensor = plan, scalar, tensor
         self.own = strides(plan.problem, tensor)
 

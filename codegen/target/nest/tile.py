@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call
 from codegen.lower.nest.registers import copies
-from codegen.lower.nest.schedule import Schedule
+from codegen.lower.nest.schedule import NestSchedule
 from codegen.record import record
-from codegen.target.nest.block import BlockWriter, Point, place, points
+from codegen.target.nest.block import BlockWriter, VectorPoint, place, points
 
 
 @record
@@ -24,12 +24,12 @@ class AccumulatorTile:
 
 
 def tile(
-    isa: Isa, plan: Schedule, extents: Mapping[str, int], pointer: str, fresh: bool, split: bool
+    isa: Isa, plan: NestSchedule, extents: Mapping[str, int], pointer: str, fresh: bool, split: bool
 ) -> AccumulatorTile:
     """The tile over such extents. `fresh`: it starts from zero, not from C. `split`: sums may be kept in parts."""
     found = points(plan, extents)
     count = copies(isa, plan, extents, len({p.step for p in found})) if split else 1
-    whole: dict[int, Point] = {p.offset("C"): p for p in found}
+    whole: dict[int, VectorPoint] = {p.offset("C"): p for p in found}
     names = {at: tuple(f"c{n}" + (f"x{m}" if m else "") for m in range(count)) for n, at in enumerate(whole)}
     block = BlockWriter(isa, plan, names, count)
     load = [x for at, p in whole.items() for x in _load(block, names[at], p, pointer, fresh)]
@@ -37,7 +37,7 @@ def tile(
     return AccumulatorTile(names, count, load, store, block)
 
 
-def _load(block: BlockWriter, names: tuple[str, ...], p: Point, pointer: str, fresh: bool) -> list[str]:
+def _load(block: BlockWriter, names: tuple[str, ...], p: VectorPoint, pointer: str, fresh: bool) -> list[str]:
     vector, at = block.vec.vector, place(pointer, p.offset("C"))
     zero = bare(call(block.isa, block.elem, "dup", ["0"]))
     starts = fresh or block.plan.vector not in block.plan.problem.c
@@ -45,7 +45,7 @@ def _load(block: BlockWriter, names: tuple[str, ...], p: Point, pointer: str, fr
     return [f"{vector} {name} = {zero if n else first};" for n, name in enumerate(names)]
 
 
-def _store(block: BlockWriter, names: tuple[str, ...], p: Point, pointer: str, fresh: bool) -> list[str]:
+def _store(block: BlockWriter, names: tuple[str, ...], p: VectorPoint, pointer: str, fresh: bool) -> list[str]:
     at, lines = place(pointer, p.offset("C")), _joined(block, names)
     summed, stride = block.plan.vector not in block.plan.problem.c, block.along["C"]
     lanes, scalar = block.plan.lanes, block.vec.scalar

@@ -9,9 +9,9 @@ from codegen.isa.text import PREFETCH
 from codegen.lower.nest.contraction import TENSORS, elements
 from codegen.lower.nest.kernel import Options
 from codegen.lower.nest.registers import asked_ahead
-from codegen.lower.nest.schedule import Level, Schedule
+from codegen.lower.nest.schedule import NestLevel, NestSchedule
 from codegen.target.nest.block import place
-from codegen.target.nest.packing import Packing, PrintedLoop
+from codegen.target.nest.packing import NestPacking, PrintedLoop
 from codegen.target.nest.tile import AccumulatorTile, tile
 
 # Turns of the innermost sum between asking for a line and using it. f32 on a Neoverse N1, with and without asking:
@@ -20,10 +20,10 @@ from codegen.target.nest.tile import AccumulatorTile, tile
 AHEAD = 8
 
 
-class Writer:
+class NestWriter:
     """Goes down the levels with what is left of each variable, and the names of the pointers."""
 
-    def __init__(self, isa: Isa, plan: Schedule, options: Options) -> None:
+    def __init__(self, isa: Isa, plan: NestSchedule, options: Options) -> None:
         self.isa, self.plan, self.options = isa, plan, options
         self.scalar = isa.vec(plan.problem.elem).scalar
         sums = {level.var for level in plan.levels[: plan.hold]} - set(plan.problem.c)
@@ -41,7 +41,7 @@ class Writer:
         here = dict(pointers)
         if at < len(self.plan.levels):
             for t in self.plan.levels[at].pack:
-                found += Packing(self.plan, self.scalar, t).lines(at, extents, here[t], f"pack_{t.lower()}")
+                found += NestPacking(self.plan, self.scalar, t).lines(at, extents, here[t], f"pack_{t.lower()}")
                 here[t] = f"pack_{t.lower()}"
         if at == self.plan.hold:
             return found + self._tile(extents, here)
@@ -67,7 +67,7 @@ class Writer:
         return ["#pragma omp parallel for" + (f" private({', '.join(own)})" if own else "")]
 
     def _moved(
-        self, level: Level, at: int, pointers: Mapping[str, str], counter: str
+        self, level: NestLevel, at: int, pointers: Mapping[str, str], counter: str
     ) -> tuple[dict[str, str], list[str]]:
         """Pointers inside a loop, and their declarations."""
         moved, lines = dict(pointers), []
@@ -78,7 +78,7 @@ class Writer:
                 lines.append(f"{const}{self.scalar} *const {moved[t]} = {pointers[t]} + {counter} * {level.move(t)};")
         return moved, lines
 
-    def _ahead(self, tensor: str, level: Level, extents: Mapping[str, int], pointer: str) -> list[str]:
+    def _ahead(self, tensor: str, level: NestLevel, extents: Mapping[str, int], pointer: str) -> list[str]:
         """Ask for what an operand is some turns later."""
         first = AHEAD * level.move(tensor)
         return [f"{PREFETCH}({pointer}, {first + n}, 0);" for n in asked_ahead(self.plan, tensor, level, extents)]
@@ -114,6 +114,6 @@ class Writer:
         return [PrintedLoop("{", tuple(found))] if full > 1 else found
 
 
-def _loop(level: Level, counter: str, count: int, body: tuple[str | PrintedLoop, ...]) -> PrintedLoop:
+def _loop(level: NestLevel, counter: str, count: int, body: tuple[str | PrintedLoop, ...]) -> PrintedLoop:
     what = f"/* {level.var}, {level.step} at a time */"
     return PrintedLoop(f"for (long {counter} = 0; {counter} < {count}; {counter}++) {{ {what}", body)

@@ -25,7 +25,7 @@ from codegen.target.product.microkernel import asked_sizes, columns_text, is_rol
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.packing import STEPS, Packing, along, always_read, line, slivers
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of
-from codegen.target.product.view import ExactCall, NestsView, ProductView, Table, Wanted, WantedTable
+from codegen.target.product.view import ExactCall, NestsView, OffsetTable, ProductView, Wanted, WantedTable
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.scalar import scalar
@@ -49,7 +49,7 @@ class ProductPrinter:
         corners = self._read(node)
         isa = load_isa(how.isa, how.bits)
         kernel = micro_kernel_of(what, how)
-        self.tables: dict[tuple[int, str], Table] = {}
+        self.tables: dict[tuple[int, str], OffsetTable] = {}
         self.bases: dict[int, str] = {}
         target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
         nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
@@ -310,7 +310,7 @@ class ProductPrinter:
                 for lp in b.loops
             )
             value = f"&{self._with(number, env)} - {self._base(number)}"
-            self.tables[number, b.name] = Table(name, b.size, heads, value)
+            self.tables[number, b.name] = OffsetTable(name, b.size, heads, value)
         return name
 
     # -- decisions about shapes --------------------------------------------------------------------

@@ -14,7 +14,7 @@ from codegen.lower.nest.loops import show_nest
 from codegen.recognize.access.constant_strides import constant_strides
 from codegen.recognize.products.contraction import unit_stride
 from codegen.scop.product import Exact
-from codegen.target.product.view import ExactCall, Made, WantedCall
+from codegen.target.product.view import ComputedOperand, ExactCall, WantedCall
 from codegen.target.text.body import BodyPrinter
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _wanted_call(p: ProductPrinter, numbers: Sequence[int | None]) -> WantedCall
         tuple(() if a is None or len(a.extents) != a.rank else tuple(a.extents) for a in arrays),
     )
 
-def _made(p: ProductPrinter, side: str, counts: Mapping[str, int]) -> Made:
+def _made(p: ProductPrinter, side: str, counts: Mapping[str, int]) -> ComputedOperand:
     """The buffer of an operand in the order of its loops."""
     what = p.what
     y, x = (p.rows, p.depth) if side == "left" else (p.depth, p.columns)
@@ -73,7 +73,7 @@ def _made(p: ProductPrinter, side: str, counts: Mapping[str, int]) -> Made:
     value = p._printer(place)._text(e, p.s, p._at(place), 1)
     d = (what.rows, what.depth) if side == "left" else (what.depth, what.columns)
     rows, columns = (counts[p.s.iterators[k[0]]] for k in d)
-    return Made(f"tw_{side}", rows, columns, value)
+    return ComputedOperand(f"tw_{side}", rows, columns, value)
 
 
 def _plus(first: CExpr, x: CExpr) -> CExpr:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from codegen.isa.fast_paths import hurried
 from codegen.isa.model import Isa
-from codegen.isa.text import LINE_BYTES, Operand, bare, expression
+from codegen.isa.text import LINE_BYTES, ScalarOperand, bare, expression
 from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel_model import UNROLL, MicroKernel
@@ -136,5 +136,5 @@ def _update(tile: KernelTile, step: Lane, ahead: int) -> str:
             return "acc[i][j]"
         return f"{_a(mk, x.index)}{at}" if x.op == "a" else f"{_b(mk, x.index)}[j]" if x.op == "b" else f"s{x.index}v"
 
-    operand = (lambda q: Operand("_n", (f"{_a(mk, q)}{at}",))) if tile.scalar_rows else None
+    operand = (lambda q: ScalarOperand("_n", (f"{_a(mk, q)}{at}",))) if tile.scalar_rows else None
     return bare(expression(tile.isa, tile.elem, step, leaf, operand))

@@ -7,7 +7,18 @@ from collections.abc import Callable, Sequence
 from codegen.isa.fast_paths import hurried
 from codegen.isa.live_registers import demand
 from codegen.isa.model import C_TYPES, Isa, bits_of, longer
-from codegen.isa.text import BARRIER, LINE_BYTES, PREFETCH, Operand, bare, call, expression, fuse, takes, takes_lane
+from codegen.isa.text import (
+    BARRIER,
+    LINE_BYTES,
+    PREFETCH,
+    ScalarOperand,
+    bare,
+    call,
+    expression,
+    fuse,
+    takes,
+    takes_lane,
+)
 from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel_model import MicroKernel
@@ -166,10 +177,10 @@ class KernelTile:
         value = expression(self.isa, self.elem, step, leaf, self._operand(r))
         return f"{self.acc(r, j)} = {bare(value)};"
 
-    def _operand(self, r: int) -> Callable[[int], Operand] | None:
+    def _operand(self, r: int) -> Callable[[int], ScalarOperand] | None:
         if r < self.lane_rows:
-            return lambda q: Operand("_lane", (self.av(r // self.vec.group, q), str(r % self.vec.group)))
-        return (lambda q: Operand("_n", (self.a(r, q),))) if self.scalar_rows else None
+            return lambda q: ScalarOperand("_lane", (self.av(r // self.vec.group, q), str(r % self.vec.group)))
+        return (lambda q: ScalarOperand("_n", (self.a(r, q),))) if self.scalar_rows else None
 
     def _call(self, op: str, *args: str) -> str:
         return call(self.isa, self.elem, op, args)

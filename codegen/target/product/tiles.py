@@ -12,7 +12,7 @@ from codegen.target.product.microkernel import name as kernel_name
 
 
 @record
-class Edge:
+class EdgeKernel:
     """A kernel for tiles of at most so many rows and columns; "" and 0 stand for all of a tile."""
 
     kernel: str
@@ -51,12 +51,12 @@ def all_kernels(what: Contraction, how: Blocking) -> tuple[MicroKernel, ...]:
     return (micro_kernel_of(what, how), *narrow, *((low,) if low else ()))
 
 
-def edges(what: Contraction, how: Blocking, nr: str) -> tuple[Edge, ...]:
+def edges(what: Contraction, how: Blocking, nr: str) -> tuple[EdgeKernel, ...]:
     """What the edges of a product call, in the order in which to ask. `nr` is the C text of a tile's columns."""
     isa = load_isa(how.isa, how.bits)
     narrow, low = edge_kernels(what, how)
-    found = [Edge(kernel_name(isa, k), 0, part(nr, how, k.nv)) for k in narrow]
-    return (*found, *((Edge(kernel_name(isa, low), low.mr, ""),) if low else ()))
+    found = [EdgeKernel(kernel_name(isa, k), 0, part(nr, how, k.nv)) for k in narrow]
+    return (*found, *((EdgeKernel(kernel_name(isa, low), low.mr, ""),) if low else ()))
 
 
 def part(nr: str, how: Blocking, vectors: int = 1) -> str:
@@ -66,7 +66,7 @@ def part(nr: str, how: Blocking, vectors: int = 1) -> str:
     return nr if how.nv == 1 else f"{nr} / {how.nv}" + (f" * {vectors}" if vectors > 1 else "")
 
 
-def in_place(edges: tuple[Edge, ...], how: Blocking, nr: str) -> str:
+def in_place(edges: tuple[EdgeKernel, ...], how: Blocking, nr: str) -> str:
     """When a tile of tw_m x tw_n elements is exactly what one of the kernels covers, so that it can work on C."""
     lanes, low = part(nr, how), next((e.rows for e in edges if e.rows > 1), 0)
     columns = f"tw_n % {lanes} == 0" if lanes.isdigit() else f"tw_n % ({lanes}) == 0"

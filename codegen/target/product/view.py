@@ -7,11 +7,11 @@ from codegen.record import record
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.product.corners import Bundle, CornerTexts
 from codegen.target.product.packing import Packing
-from codegen.target.product.tiles import Edge
+from codegen.target.product.tiles import EdgeKernel
 
 
 @record
-class Table:
+class OffsetTable:
     """Offsets of one access along one bundle: the loops that fill it and the element whose offset it holds."""
 
     name: str
@@ -21,7 +21,7 @@ class Table:
 
 
 @record
-class Made:
+class ComputedOperand:
     """An operand that is computed into a buffer before a call: `value` of row tw_y and column tw_x."""
 
     name: str
@@ -47,7 +47,7 @@ class WantedCall:
 class ExactCall:
     """When the code for certain sizes runs, always where there is no test, and what it is called with."""
 
-    made: tuple[Made, ...]
+    made: tuple[ComputedOperand, ...]
     test: str
     what: str
     kernel: NestKernel
@@ -101,7 +101,7 @@ class ProductView:
     elem: str
     packed: str  # the type of packed operands
     kernel: str
-    edges: tuple[Edge, ...]
+    edges: tuple[EdgeKernel, ...]
     rows: Bundle
     columns: Bundle
     depth: Bundle
@@ -109,7 +109,7 @@ class ProductView:
     nr: str
     nr_value: str
     nr_max: int
-    tables: tuple[Table, ...]
+    tables: tuple[OffsetTable, ...]
     bases: tuple[str, ...]
     left: Packing
     right: Packing

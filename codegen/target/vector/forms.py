@@ -24,11 +24,11 @@ from codegen.ast.lowered import (
     OverlappingSteps,
     Part,
     Plain,
-    Put,
     PutBoth,
     ReductionInit,
     ScalarReplacement,
     Split,
+    StoreValue,
     Strips,
     Together,
     Until,
@@ -50,7 +50,7 @@ Plainly = Callable[[CNode, Names, frozenset[str]], tuple[View, ...]]
 
 
 @dataclass(frozen=True)
-class Scope:
+class PrintScope:
     """Where something is printed: names of loop variables and of variables of the form, and what is taken."""
 
     names: Names
@@ -58,7 +58,7 @@ class Scope:
     taken: frozenset[str]
     lanes: Lanes | None = None
 
-    def named(self, items: Sequence[Item | ReductionInit]) -> Scope:
+    def named(self, items: Sequence[Item | ReductionInit]) -> PrintScope:
         """With names for the variables of a body that have none yet."""
         found = dict.fromkeys(n for x in items for n in _variables(x) if n not in self.own)
         own, taken = dict(self.own), self.taken
@@ -101,20 +101,20 @@ class FormPrinter:
     plain: Plainly
 
     def view(self, form: Form, taken: frozenset[str]) -> View:
-        at = Scope(self.ints.names, {}, taken)
+        at = PrintScope(self.ints.names, {}, taken)
         assert not isinstance(form, ScalarReplacement)
         return self._abreast(form, at) if isinstance(form, Interleaved) else self._strips(form, at)
 
-    def _ints(self, at: Scope) -> IntPrinter:
+    def _ints(self, at: PrintScope) -> IntPrinter:
         return IntPrinter(self.ints.params, at.names, self.ints.helpers)
 
-    def _past(self, node: For, at: Scope) -> str:
+    def _past(self, node: For, at: PrintScope) -> str:
         ints = self._ints(at)
         return ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
 
     # -- loops ------------------------------------------------------------------------------------
 
-    def _abreast(self, form: Interleaved, at: Scope) -> View:
+    def _abreast(self, form: Interleaved, at: PrintScope) -> View:
         node = form.head
         name = fresh(node.loop.name, at.taken, ("_end",))
         end = f"{name}_end"
@@ -126,11 +126,11 @@ class FormPrinter:
         full = View("if", f"{end} - {name} == {form.count}", body=body, orelse=(rest,))
         return View("block", body=(first, last, full))
 
-    def _strips(self, form: Strips, at: Scope) -> View:
+    def _strips(self, form: Strips, at: PrintScope) -> View:
         node = form.head
         name = fresh(node.loop.name, at.taken, ("_end", "_first"))
         taken = at.taken | {name, f"{name}_end", f"{name}_first"}
-        here = Scope({**at.names, node.var: name}, at.own, taken, form.lanes)
+        here = PrintScope({**at.names, node.var: name}, at.own, taken, form.lanes)
         if form.lanes is not None:
             self.ints.helpers.add(vector_type(form.lanes))
         first = self._ints(at).text(node.lower)
@@ -142,7 +142,7 @@ class FormPrinter:
         parts = (v for p in form.parts for v in self._part(p, name, here))
         return View("block", body=(*(View("decl", text) for text in begin), *parts))
 
-    def _part(self, p: Part, name: str, at: Scope) -> Iterator[View]:
+    def _part(self, p: Part, name: str, at: PrintScope) -> Iterator[View]:
         end = f"{name}_end"
         if isinstance(p, Enough):
             then = [v for x in p.then for v in self._part(x, name, at)]
@@ -169,18 +169,18 @@ class FormPrinter:
             each = (View("decl", "TW_ONE_BY_ONE();"), *body)
             yield View("for", f"; {name} < {name}_first; {name}++", "up to a whole vector", body=each)
 
-    def _until(self, until: Until, at: Scope) -> str:
+    def _until(self, until: Until, at: PrintScope) -> str:
         s = self.scop.statement(until.at.stmt)
         target = BodyPrinter(self.scop, self._ints(at), self.held).access(s, until.at, s.target)
         return f"tw_until(&{target}, {until.bytes}, {until.each})"
 
-    def _inner(self, x: Inner, at: Scope) -> View:
+    def _inner(self, x: Inner, at: PrintScope) -> View:
         name = fresh(x.head.loop.name, at.taken)
         here = replace(at, names={**at.names, x.head.var: name}, taken=at.taken | {name})
         (loop,) = self.plain(x.head, at.names, at.taken)
         return replace(loop, body=self._body(x.body, here.named(x.body)))
 
-    def _split(self, x: Split, at: Scope) -> View:
+    def _split(self, x: Split, at: PrintScope) -> View:
         """Before all lanes run, while they do, and after."""
         ints, name = self._ints(at), fresh(x.head.loop.name, at.taken, ("_from", "_past"))
         texts = f"{name}_from", f"{name}_past"
@@ -194,13 +194,13 @@ class FormPrinter:
             *((self._alone(x.after, here),) if x.after is not None else ()),
         ))
 
-    def _alone(self, x: Alone, at: Scope) -> View:
+    def _alone(self, x: Alone, at: PrintScope) -> View:
         """A part of an inner loop, lane by lane."""
         lane, first = fresh("lane", at.taken), at.names[x.var]
         head = f"long {lane} = {first}; {lane} < {first} + {x.count}; {lane}++"
         return View("for", head, body=self.plain(x.head, {**at.names, x.var: lane}, at.taken | {lane}))
 
-    def _together(self, x: Together, name: str, at: Scope) -> View:
+    def _together(self, x: Together, name: str, at: PrintScope) -> View:
         ints, node = self._ints(at), x.head
         here = replace(at, names={**at.names, node.var: name}, taken=at.taken | {name}).named(x.loads)
         ahead = [View("decl", self._loaded(load, here)) for load in x.loads]
@@ -223,10 +223,10 @@ class FormPrinter:
 
     # -- bodies -----------------------------------------------------------------------------------
 
-    def _body(self, body: Body, at: Scope) -> tuple[View, ...]:
+    def _body(self, body: Body, at: PrintScope) -> tuple[View, ...]:
         return tuple(v for x in body for v in self._item(x, at))
 
-    def _item(self, x: Item, at: Scope) -> Iterator[View]:
+    def _item(self, x: Item, at: PrintScope) -> Iterator[View]:
         if isinstance(x, Braces):
             yield View("block", body=self._body(x.body, at))
         elif isinstance(x, Strips):
@@ -248,7 +248,7 @@ class FormPrinter:
         else:
             yield from self._statement(x, at)
 
-    def _statement(self, x: Value | Put | PutBoth | Do, at: Scope) -> Iterator[View]:
+    def _statement(self, x: Value | StoreValue | PutBoth | Do, at: PrintScope) -> Iterator[View]:
         work = x.first if isinstance(x, PutBoth) else x.work
         s, printer = self.scop.statement(work.at.stmt), self._printer(work, at)
         if isinstance(x, Value):
@@ -258,47 +258,47 @@ class FormPrinter:
         elif isinstance(x, Do):
             value, target = printer.parts(s, work.at)
             texts = (f"{target} = {value};",)
-        elif isinstance(x, Put):
+        elif isinstance(x, StoreValue):
             texts = printer.put(s, work.at, at.own[x.name])
         else:
             assert isinstance(printer, LanePrinter)
             texts = printer.put_both(s, (at.own[x.names[0]], at.own[x.names[1]]))
         yield from (View("stmt", text, stmt=s.name) for text in texts)
 
-    def _printer(self, work: Work, at: Scope) -> BodyPrinter:
+    def _printer(self, work: Work, at: PrintScope) -> BodyPrinter:
         if not work.places:
             return BodyPrinter(self.scop, self._ints(at), self.held)
         assert at.lanes is not None
         return LanePrinter(self.scop, self._ints(at), self.held, at.lanes, at.own, work)
 
-    def _access(self, x: Load, at: Scope) -> str:
+    def _access(self, x: Load, at: PrintScope) -> str:
         """What a variable is loaded with."""
         assert at.lanes is not None
         s = self.scop.statement(x.stmt)
         work = Work(Instance(x.stmt, (), (), ()))
         return LanePrinter(self.scop, self._ints(at), self.held, at.lanes, at.own, work).at_place(s, x.access, x.place)
 
-    def _loaded(self, x: Load, at: Scope) -> str:
+    def _loaded(self, x: Load, at: PrintScope) -> str:
         assert at.lanes is not None
         return f"{'const ' if x.fixed else ''}{vector_type(at.lanes)} {at.own[x.name]} = {self._access(x, at)};"
 
-    def _store(self, x: Load, at: Scope) -> str:
+    def _store(self, x: Load, at: PrintScope) -> str:
         return f"{self._access(x, at)} = {at.own[x.name]};"
 
-    def _zip(self, x: Zip, at: Scope) -> str:
+    def _zip(self, x: Zip, at: PrintScope) -> str:
         assert at.lanes is not None
         kind = vector_type(at.lanes)
         self.ints.helpers.add(f"{kind}_low")
         sides = ", ".join(at.own[n] for n in x.of)
         return f"const {kind} {at.own[x.name]} = {kind}_{'high' if x.second else 'low'}({sides});"
 
-    def _begin(self, x: ReductionInit, at: Scope) -> str:
+    def _begin(self, x: ReductionInit, at: PrintScope) -> str:
         assert at.lanes is not None
         target = BodyPrinter(self.scop, self._ints(at), self.held)
         s = self.scop.statement(x.at.stmt)
         return begin_text(at.lanes, x.op, target.access(s, x.at, s.target), [at.own[n] for n in x.names])
 
-    def _end(self, x: Join, at: Scope) -> list[str]:
+    def _end(self, x: Join, at: PrintScope) -> list[str]:
         assert at.lanes is not None
         target = BodyPrinter(self.scop, self._ints(at), self.held)
         s = self.scop.statement(x.at.stmt)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from codegen.ast.ctree import Bin, Held, Instance, Int
-from codegen.ast.lowered import Do, First, Flush, InVariable, Item, Load, Move, Put, ScalarReplacement, Value
+from codegen.ast.lowered import Do, First, Flush, InVariable, Item, Load, Move, ScalarReplacement, StoreValue, Value
 from codegen.lower.scalar_replacement import old_value
 from codegen.lower.shift import simple
 from codegen.record import record
@@ -81,7 +81,7 @@ class _Printer:
             assert not isinstance(x.place, InVariable)
             text = self._element(self.inner, x.stmt, x.access, x.place.at)
             yield f"const {self._kind(x.name)} {self.names[x.name]} = {text};", x.stmt
-        elif isinstance(x, Put):
+        elif isinstance(x, StoreValue):
             s = self.scop.statement(x.work.at.stmt)
             target = BodyPrinter(self.scop, self.inner, self.held).access(s, x.work.at, s.target)
             yield f"{target} = {self.names[x.name]};", s.name

@@ -22,7 +22,7 @@ from codegen.tune.cost import Model
 from codegen.tune.learn import dqn, shapes
 from codegen.tune.learn.answer import SHIPPED
 from codegen.tune.learn.estimate import estimate
-from codegen.tune.learn.network import Network, load, save
+from codegen.tune.learn.network import NeuralNetwork, load, save
 from codegen.tune.learn.samples import Actions, designed, promising, shown, strange
 from codegen.tune.learn.torch import Training, regress
 from codegen.tune.learn.traits import traits
@@ -68,7 +68,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if given.steps:
         out = given.out / f"{SHIPPED[given.version]}.npz"
         lanes, room = _lanes(given.version, model.isa), model.isa.registers * model.isa.lanes_max("f32")
-        settings = dqn.Settings(
+        settings = dqn.TrainingSettings(
             steps=given.steps, seconds=given.seconds, seed=given.seed, version=given.version, lanes=lanes, room=room
         )
         first = load(out) if given.go_on and out.exists() else None
@@ -76,13 +76,13 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _estimated(bench: Measurer, given: argparse.Namespace, model: Model) -> Network:
+def _estimated(bench: Measurer, given: argparse.Namespace, model: Model) -> NeuralNetwork:
     """Measure what was asked for, each kind of trees with an estimate from those before it."""
     isa, peak, random = bench.shop.isa, bench.peak(), Random(given.seed)
     print(f"peak {peak:.1f} GFLOPS, {len(bench.cache.known)} trees known", flush=True)
     older = _older(given.also, peak)
 
-    def fitted() -> Network:
+    def fitted() -> NeuralNetwork:
         return fit({**older, **_known(bench, peak)}, model, f"{isa.name}, peak {peak:.1f} GFLOPS")
 
     def among(version: str) -> Actions:
@@ -121,7 +121,7 @@ def _older(paths: Sequence[str], peak: float) -> dict[str, float]:
     return {row["tree"]: row["gflops"] / peak for row in rows if row.get("ok") and row.get("role") == "tree"}
 
 
-def fit(known: dict[str, float], model: Model, about: str) -> Network:
+def fit(known: dict[str, float], model: Model, about: str) -> NeuralNetwork:
     """The estimate from measured shares of peak; says how well it does on products that it has not seen."""
     import numpy as np
 
@@ -141,7 +141,7 @@ def fit(known: dict[str, float], model: Model, about: str) -> Network:
     return _regress(inputs, wanted, about)
 
 
-def _regress(inputs: NDArray[numpy.float32], wanted: NDArray[numpy.float32], about: str) -> Network:
+def _regress(inputs: NDArray[numpy.float32], wanted: NDArray[numpy.float32], about: str) -> NeuralNetwork:
     return regress(inputs, wanted, (96, 96), Training(epochs=120, rate=3e-3, seed=1), about)
 
 

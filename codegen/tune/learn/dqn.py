@@ -16,7 +16,7 @@ from codegen.tune.actions import ACTION_SETS, LANES
 from codegen.tune.contraction import Contraction
 from codegen.tune.learn.demos import ROOM, Demo, demo, ways
 from codegen.tune.learn.estimate import Value
-from codegen.tune.learn.network import Network
+from codegen.tune.learn.network import NeuralNetwork
 from codegen.tune.learn.policy import STEPS, moves, sight
 from codegen.tune.learn.replay import Replay
 from codegen.tune.learn.torch import Dueling, optimizer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 @record
-class Settings:
+class TrainingSettings:
     """Defaults are small enough for two cores and an hour."""
 
     hidden: tuple[int, ...] = (128, 128)
@@ -55,9 +55,10 @@ def exploration(actor: int, actors: int) -> float:
 
 
 def train(
-    problems: Sequence[Contraction], value: Value, settings: Settings, say: Callable[[str], None], about: str = "",
-    older: Network | None = None,
-) -> Network:  # fmt: skip
+    problems: Sequence[Contraction], value: Value, settings: TrainingSettings, say: Callable[[str], None],
+    about: str = "",
+    older: NeuralNetwork | None = None,
+) -> NeuralNetwork:  # fmt: skip
     """A network whose greedy policy tunes trees of `problems`, which are taken in turn; `older` is where it begins."""
     import numpy as np
 
@@ -120,7 +121,7 @@ class _Memory:
 class _Actor:
     """One episode at a time: the trees, what was seen, chosen and gained."""
 
-    def __init__(self, epsilon: float, settings: Settings) -> None:
+    def __init__(self, epsilon: float, settings: TrainingSettings) -> None:
         self.epsilon, self.settings = epsilon, settings
         self.actions = ACTION_SETS[settings.version]
         self.path: list[Tree] = []
@@ -179,7 +180,8 @@ class _Lessons:
     """Good ways, found with the value function, which are shown before the first update and again now and then."""
 
     def __init__(
-        self, problems: Sequence[Contraction], worth: _Memory, settings: Settings, random: numpy.random.Generator
+        self, problems: Sequence[Contraction], worth: _Memory, settings: TrainingSettings,
+        random: numpy.random.Generator
     ) -> None:
         self.episodes: list[_Actor] = []
         every = list(ways(settings.version, settings.room))

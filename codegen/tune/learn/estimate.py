@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codegen.tune.cost import Model
-from codegen.tune.learn.network import Network
+from codegen.tune.learn.network import NeuralNetwork
 from codegen.tune.learn.traits import traits
 from codegen.tune.tree import Tree
 
@@ -13,7 +13,7 @@ Value = Callable[[Sequence[Tree]], Sequence[float]]
 """Shares of peak, in the order of the trees; a tree that fails is worth 0."""
 
 
-def estimate(network: Network, model: Model) -> Callable[[Sequence[Tree]], list[float]]:
+def estimate(network: NeuralNetwork, model: Model) -> Callable[[Sequence[Tree]], list[float]]:
     """Shares of peak, in the order of the trees."""
     import numpy as np
 

@@ -30,7 +30,7 @@ class Layer:
 
 
 @record
-class Network:
+class NeuralNetwork:
     """`trunk` layers with ReLU between them, then `heads`.
 
     One head is the output itself. Two are a state's value and the advantage of each action over the mean of all.
@@ -53,7 +53,7 @@ class Network:
         return found
 
 
-def save(network: Network, path: Path) -> None:
+def save(network: NeuralNetwork, path: Path) -> None:
     """Half precision: a file of some hundred kilobytes. Same weights, same bytes."""
     import numpy as np
 
@@ -67,7 +67,7 @@ def save(network: Network, path: Path) -> None:
         np.savez(file, about=text, **{name: a.astype(np.float16) for name, a in arrays.items()})  # type: ignore[arg-type]
 
 
-def load(path: Path) -> Network:
+def load(path: Path) -> NeuralNetwork:
     import numpy as np
 
     with np.load(path) as data:
@@ -78,10 +78,10 @@ def load(path: Path) -> Network:
         pairs = ((found[f"{part}{at}_weights"], found[f"{part}{at}_bias"]) for at in range(count))
         return tuple(Layer(w.astype(np.float32), b.astype(np.float32)) for w, b in pairs)
 
-    return Network(layers("trunk"), layers("head"), bytes(found["about"]).decode())
+    return NeuralNetwork(layers("trunk"), layers("head"), bytes(found["about"]).decode())
 
 
-def shipped(name: str, folder: str = "") -> Network:
+def shipped(name: str, folder: str = "") -> NeuralNetwork:
     """A network that comes with the package, `policy` or `estimate`; or the one of that name in a folder."""
     if folder:
         return load(Path(folder) / f"{name}.npz")
@@ -89,7 +89,7 @@ def shipped(name: str, folder: str = "") -> Network:
         return load(path)
 
 
-def random(sizes: Sequence[int], heads: Sequence[int], seed: int) -> Network:
+def random(sizes: Sequence[int], heads: Sequence[int], seed: int) -> NeuralNetwork:
     """An untrained network: `sizes` from the input on, `heads` outputs of each head."""
     import numpy as np
 
@@ -100,4 +100,4 @@ def random(sizes: Sequence[int], heads: Sequence[int], seed: int) -> Network:
         return Layer(weights, np.zeros(columns, np.float32))
 
     trunk = tuple(layer(a, b) for a, b in pairwise(sizes))
-    return Network(trunk, tuple(layer(sizes[-1], n) for n in heads), "")
+    return NeuralNetwork(trunk, tuple(layer(sizes[-1], n) for n in heads), "")

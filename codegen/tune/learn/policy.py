@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codegen.tune.actions import ACTION_SETS, LANES, LIMIT, Action, allowed
 from codegen.tune.learn.estimate import Value
-from codegen.tune.learn.network import Network
+from codegen.tune.learn.network import NeuralNetwork
 from codegen.tune.observe import FEATURES, observe
 from codegen.tune.tree import Tree
 
@@ -40,7 +40,9 @@ def moves(tree: Tree, actions: tuple[Action, ...], lanes: int = LANES) -> tuple[
     return tuple(allowed(tree, a, lanes, LIMIT) for a in actions)
 
 
-def follow(tree: Tree, network: Network, version: str = "v1", lanes: int = LANES, steps: int = STEPS) -> list[Tree]:
+def follow(
+    tree: Tree, network: NeuralNetwork, version: str = "v1", lanes: int = LANES, steps: int = STEPS
+) -> list[Tree]:
     """The trees on the one way of the greedy policy, the given one first."""
     import numpy as np
 
@@ -58,7 +60,7 @@ def follow(tree: Tree, network: Network, version: str = "v1", lanes: int = LANES
 
 
 def ahead(
-    first: Tree, network: Network, version: str = "v1", lanes: int = LANES, width: int = WIDTH
+    first: Tree, network: NeuralNetwork, version: str = "v1", lanes: int = LANES, width: int = WIDTH
 ) -> list[Tree]:
     """The trees on `width` ways, those on which the network expects to lose least against what it thinks best at each
     step; the greedy way is the first of them."""

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from codegen.record import record
-from codegen.tune.learn.network import Layer, Network
+from codegen.tune.learn.network import Layer, NeuralNetwork
 from codegen.tune.learn.replay import Batch
 
 try:
@@ -44,15 +44,15 @@ class _Net(nn.Module):
         return torch.as_tensor(value + advantage - advantage.mean(-1, keepdim=True))
 
 
-def _network(net: _Net, about: str) -> Network:
+def _network(net: _Net, about: str) -> NeuralNetwork:
     def layers(part: nn.ModuleList) -> tuple[Layer, ...]:
         pairs = ((x.weight.detach().numpy(), x.bias.detach().numpy()) for x in part)
         return tuple(Layer(w.T.copy(), b.copy()) for w, b in pairs)
 
-    return Network(layers(net.trunk), layers(net.heads), about)
+    return NeuralNetwork(layers(net.trunk), layers(net.heads), about)
 
 
-def _put(net: _Net, network: Network) -> None:
+def _put(net: _Net, network: NeuralNetwork) -> None:
     """The weights of a network that was trained before."""
     with torch.no_grad():
         for to, layer in zip((*net.trunk, *net.heads), (*network.trunk, *network.heads), strict=True):
@@ -64,7 +64,7 @@ class Dueling:
     """The network that learns, and the older copy of it that judges what follows a step."""
 
     def __init__(
-        self, width: int, hidden: Sequence[int], actions: int, seed: int, first: Network | None = None
+        self, width: int, hidden: Sequence[int], actions: int, seed: int, first: NeuralNetwork | None = None
     ) -> None:
         torch.manual_seed(seed)
         self.net = _Net(width, hidden, (1, actions))
@@ -72,7 +72,7 @@ class Dueling:
             _put(self.net, first)
         self.target = deepcopy(self.net)
 
-    def network(self, about: str = "") -> Network:
+    def network(self, about: str = "") -> NeuralNetwork:
         return _network(self.net, about)
 
     def sync(self) -> None:
@@ -124,7 +124,7 @@ class Training:
     seed: int
 
 
-def regress(inputs: Array, wanted: Array, hidden: Sequence[int], how: Training, about: str) -> Network:
+def regress(inputs: Array, wanted: Array, hidden: Sequence[int], how: Training, about: str) -> NeuralNetwork:
     """A network with one output that comes near `wanted`, least squares."""
     epochs, rate, seed = how.epochs, how.rate, how.seed
     torch.manual_seed(seed)

@@ -10,7 +10,7 @@ from math import ceil, log2, prod
 from typing import TYPE_CHECKING
 
 from codegen.isa.model import Isa
-from codegen.lower.nest.schedule import Schedule, schedule
+from codegen.lower.nest.schedule import NestSchedule, schedule
 from codegen.tune.contraction import TENSORS, strides
 from codegen.tune.cost import Model, filled, parts
 from codegen.tune.tree import Tree, inner, joined
@@ -35,7 +35,7 @@ def _log(x: float) -> float:
     return log2(1 + x) / 8
 
 
-def _extents(plan: Schedule, depth: int) -> dict[str, int]:
+def _extents(plan: NestSchedule, depth: int) -> dict[str, int]:
     """How much of each variable the loops from `depth` on cover."""
     found = dict.fromkeys(plan.problem.names, 1)
     for level in plan.levels[depth:]:
@@ -43,7 +43,7 @@ def _extents(plan: Schedule, depth: int) -> dict[str, int]:
     return found
 
 
-def _block(plan: Schedule, isa: Isa) -> list[float]:
+def _block(plan: NestSchedule, isa: Isa) -> list[float]:
     """The straight code: vectors of C, values of A and of B, multiply-adds, and steps of the sum."""
     extents = _extents(plan, plan.unroll)
     lanes, problem = plan.lanes, plan.problem
@@ -61,7 +61,7 @@ def _block(plan: Schedule, isa: Isa) -> list[float]:
     ]
 
 
-def _operands(plan: Schedule) -> list[float]:
+def _operands(plan: NestSchedule) -> list[float]:
     """How vectors lie in each array, and how far it moves with the innermost sum."""
     found: list[float] = []
     last = plan.levels[-1]
@@ -85,7 +85,7 @@ def _tails(tree: Tree) -> list[float]:
     return [share.get(v, 0.0) for v in ends] + [float(sizes.get(v, 1) % 16 == 0) for v in ends]
 
 
-def _memory(plan: Schedule) -> list[float]:
+def _memory(plan: NestSchedule) -> list[float]:
     """Elements of each array that a loop around the tile runs through, and how often it does so."""
     found: list[float] = []
     sizes = {"A": strides(plan.problem, "A"), "B": strides(plan.problem, "B"), "C": strides(plan.problem, "C")}
@@ -97,14 +97,14 @@ def _memory(plan: Schedule) -> list[float]:
     return found
 
 
-def _sizes(tree: Tree, plan: Schedule) -> list[float]:
+def _sizes(tree: Tree, plan: NestSchedule) -> list[float]:
     problem, sizes = tree.problem, dict(tree.problem.sizes)
     ends = (problem.c[0], problem.c[-1], problem.reductions[-1] if problem.reductions else "")
     which = [float(plan.vector == v) for v in ends]
     return [*(_log(sizes.get(v, 1)) for v in ends), *which, len(plan.levels) / 10]
 
 
-def _modelled(plan: Schedule, model: Model) -> list[float]:
+def _modelled(plan: NestSchedule, model: Model) -> list[float]:
     """Cycles by the model, as parts of the best there could be, and how full the first cache is at each loop around the
     tile."""
     machine = model.machine

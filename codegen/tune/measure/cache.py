@@ -12,7 +12,7 @@ FORMAT = "tree-1"
 
 
 @record
-class Measured:
+class MeasuredTree:
     """A tree's figure, or why there is none: `gflops` is None exactly for failures."""
 
     gflops: float | None
@@ -21,23 +21,23 @@ class Measured:
     why: str = ""
 
 
-class Cache:
+class MeasurementCache:
     """In memory, and in a file where there is a path; the lines of other settings are left alone. A figure that was
     disturbed is not written, so that the next run measures again."""
 
     def __init__(self, setting: str, path: str = "") -> None:
         self.setting, self.path = setting, path
-        self.known: dict[str, Measured] = {}
+        self.known: dict[str, MeasuredTree] = {}
         for row in read(path) if path else ():
             if row.get("tree_format") == FORMAT and row.get("setting") == setting:
                 self.known[str(row["tree"])] = _measured(row)
 
-    def add(self, key: str, found: Measured) -> None:
+    def add(self, key: str, found: MeasuredTree) -> None:
         self.known[key] = found
         if self.path and not found.noisy:
             append(self.path, json.dumps(self._row(key, found)) + "\n")
 
-    def _row(self, key: str, found: Measured) -> dict[str, object]:
+    def _row(self, key: str, found: MeasuredTree) -> dict[str, object]:
         row: dict[str, object] = {
             "format": 1, "tree_format": FORMAT, "role": "tree", "setting": self.setting, "tree": key,
             "ok": found.gflops is not None,
@@ -48,12 +48,12 @@ class Cache:
         return row | ({"why": found.why} if found.why else {})
 
 
-def _measured(row: dict[str, object]) -> Measured:
+def _measured(row: dict[str, object]) -> MeasuredTree:
     def number(name: str) -> float:
         value = row.get(name, 0.0)
         return float(value) if isinstance(value, (int, float)) else 0.0
 
     if not row.get("ok"):
-        return Measured(None, why=str(row.get("why", "")))
+        return MeasuredTree(None, why=str(row.get("why", "")))
     figures = Timing(number("best"), number("median"), number("spread"), int(number("runs")))
-    return Measured(number("gflops"), figures)
+    return MeasuredTree(number("gflops"), figures)

@@ -15,7 +15,7 @@ from codegen.record import record
 from codegen.tune.build import FLAGS, Failed
 from codegen.tune.children import Children, alone
 from codegen.tune.contraction import Contraction
-from codegen.tune.measure.cache import Cache, Measured
+from codegen.tune.measure.cache import MeasuredTree, MeasurementCache
 from codegen.tune.measure.clock import Effort, Figure, figures, peak
 from codegen.tune.measure.workshop import Workshop, open_workshop, peak_flops
 from codegen.tune.native import native_isa
@@ -49,7 +49,7 @@ class Measurer:
         self.shop: Workshop = open_workshop(Path(self._temporary.name), isa or native_isa(), flags, options)
         clock = "processor" if self.effort.busy else "wall"
         clock += f" | {self.effort.threads} threads" if self.effort.threads > 1 else ""
-        self.cache = Cache(f"{detect().machine.description} | {self.shop.setting} | {clock}", cache)
+        self.cache = MeasurementCache(f"{detect().machine.description} | {self.shop.setting} | {clock}", cache)
         self.jobs = jobs or cores()
         self._peaks: dict[str, float] = {}
         self._count = 0
@@ -76,7 +76,7 @@ class Measurer:
         """A value for a search: greater is better, None is a failure."""
         return [m.gflops for m in self.figures(trees)]
 
-    def figures(self, trees: Sequence[Tree]) -> list[Measured]:
+    def figures(self, trees: Sequence[Tree]) -> list[MeasuredTree]:
         """A figure or a failure for each tree; what is known is not measured again."""
         new = list({key(t): t for t in trees if key(t) not in self.cache.known}.values())
         for problem in dict.fromkeys(t.problem for t in new):
@@ -120,7 +120,7 @@ class Measurer:
         try:
             check(schedule(tree, self.shop.isa), self.shop.options)
         except CannotEmit as error:
-            self.cache.add(key(tree), Measured(None, why=_why(error)))
+            self.cache.add(key(tree), MeasuredTree(None, why=_why(error)))
             return False
         return True
 
@@ -131,7 +131,7 @@ class Measurer:
             for tree, figure in zip(batch, result, strict=True):
                 self._keep(tree, figure)
         elif len(batch) == 1:
-            self.cache.add(key(batch[0]), Measured(None, why=_why(result)))
+            self.cache.add(key(batch[0]), MeasuredTree(None, why=_why(result)))
         else:
             for tree in batch:
                 self._judge([tree], self._compiled(tree))
@@ -170,7 +170,7 @@ class Measurer:
     def _keep(self, tree: Tree, figure: Figure) -> None:
         speed = tree.problem.flops / figure.timing.best / 1e9
         self.measured += 1
-        self.cache.add(key(tree), Measured(speed, figure.timing, figure.noisy))
+        self.cache.add(key(tree), MeasuredTree(speed, figure.timing, figure.noisy))
 
     def _name(self) -> str:
         self._count += 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from codegen.checking.harness.codes import Op
-from codegen.checking.harness.layout import Layout
+from codegen.checking.harness.layout import MemoryLayout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.test_sizes.survey import Survey, TestVector, lookers
 from codegen.checking.trials import Trial, compare
@@ -190,7 +190,7 @@ class Bench:
         """Candidates are compiled as users compile them, with fused operations where the compiler sees fit, so their
         last bits differ as those of reordered sums do; `exact` compares the winner's bits."""
         h = self.subject.harness
-        layout: Layout = original.layout(h, self.vector.ins)
+        layout: MemoryLayout = original.layout(h, self.vector.ins)
         scop = self.subject.model.program.scop
         survey = Survey((), *lookers(scop), loose, 0, 0)
         case = Trial(h, original, layout, survey, self.vector)

@@ -14,7 +14,7 @@ from codegen.tune.build import Failed, built
 from codegen.tune.children import Children, TimedOut
 from codegen.tune.plans.bench import Bench
 from codegen.tune.plans.space import Point, Space
-from codegen.tune.records import Entry, Records, Setting
+from codegen.tune.records import MeasurementSetting, PlanRecord, Records
 from codegen.tune.timing import Runs, Timing, cores
 from codegen.worker import Died
 
@@ -48,13 +48,13 @@ class Study:
     bench: Bench
     space: Space
     records: Records
-    setting: Setting
+    setting: MeasurementSetting
     method: str
     budget: float
     jobs: int
     progress: Progress
     say: Callable[[str], None]
-    cache: dict[str, Entry] = field(default_factory=dict)
+    cache: dict[str, PlanRecord] = field(default_factory=dict)
     libraries: dict[str, Path] = field(default_factory=dict)
     history: list[TriedPlan] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # plans in a few words
@@ -128,7 +128,7 @@ class Study:
         self.records.add(self.setting, entry)
         self._note(text, entry, False)
 
-    def _run(self, text: str, result: object) -> Entry:
+    def _run(self, text: str, result: object) -> PlanRecord:
         at = time.monotonic() - self.start
         try:
             if not isinstance(result, Path):
@@ -136,11 +136,11 @@ class Study:
             best = self.best
             took = self.bench.time_of(result, self.effort, best.timing.best if best and best.timing else None)
         except Failed as error:
-            return Entry(text, why=str(error), method=self.method, at=at)
+            return PlanRecord(text, why=str(error), method=self.method, at=at)
         self.libraries[text] = result
-        return Entry(text, timing=took, method=self.method, at=at)
+        return PlanRecord(text, timing=took, method=self.method, at=at)
 
-    def _note(self, text: str, entry: Entry, known: bool) -> None:
+    def _note(self, text: str, entry: PlanRecord, known: bool) -> None:
         at = time.monotonic() - self.start
         step = TriedPlan(len(self.history) + 1, at, self.names[text], text, entry.timing, entry.why, known)
         self.history.append(step)

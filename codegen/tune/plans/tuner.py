@@ -24,7 +24,7 @@ from codegen.tune.plans.settings import Say, SearchRun, Settings, TunedRegion
 from codegen.tune.plans.sizes import Sizes, spelled
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import BUILD_SECONDS, Over, Study, TriedPlan
-from codegen.tune.records import CONFIRMED, Entry, Records, Setting
+from codegen.tune.records import CONFIRMED, MeasurementSetting, PlanRecord, Records
 from codegen.tune.region import Subject
 from codegen.tune.timing import Timing, seconds_text
 from codegen.worker import Died
@@ -74,21 +74,21 @@ def _sizes(subject: Subject, settings: Settings) -> Sizes:
     return Sizes({k: v for k, v in settings.sizes.items() if k in mine})
 
 
-def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[str, int]) -> Setting:
+def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[str, int]) -> MeasurementSetting:
     host = detect().machine
     arrays = ", ".join(
         f"{a.elem.kind}{a.elem.bits} {a.name}{''.join(f'[{n}]' for n in a.extents)}"
         for a in subject.model.program.scop.arrays.values()
     )
     options = replace(subject.options, plan_text=None, cpp=replace(subject.options.cpp, args=()))
-    return Setting(
+    return MeasurementSetting(
         subject.source.name, subject.index, str(subject.harness.site.function.decl.name), subject.model.digest,
         effective_options(options), f"{host.name}: {host.description}", compiler_version(bench.shop.words),
         settings.flags, settings.threads, sizes, "processor time" if settings.busy else "time", arrays,
     )  # fmt: skip
 
 
-def _reused(left: TunedRegion, subject: Subject, earlier: Entry) -> TunedRegion:
+def _reused(left: TunedRegion, subject: Subject, earlier: PlanRecord) -> TunedRegion:
     """A plan of the records, if it can still be carried out."""
     try:
         subject.carried_out(earlier.plan)
@@ -102,12 +102,12 @@ def _reused(left: TunedRegion, subject: Subject, earlier: Entry) -> TunedRegion:
 class _Tuning:
     """The searches of one region and their end."""
 
-    def __init__(self, subject: Subject, bench: Bench, space: Space, memory: tuple[Records, Setting],
+    def __init__(self, subject: Subject, bench: Bench, space: Space, memory: tuple[Records, MeasurementSetting],
                  settings: Settings, say: Say) -> None:  # fmt: skip
         self.subject, self.bench, self.space, self.say = subject, bench, space, say
         (self.records, self.setting), self.settings = memory, settings
 
-    def run(self, left: TunedRegion, cache: Mapping[str, Entry]) -> TunedRegion:
+    def run(self, left: TunedRegion, cache: Mapping[str, PlanRecord]) -> TunedRegion:
         runs: list[SearchRun] = []
         interrupted = False
         shared, libraries = dict(cache), dict[str, Path]()
@@ -154,7 +154,7 @@ class _Tuning:
         sole = sole_product(self.space.bases[0], spelled(self.subject, self.bench.vector))
         return sole is not None and sole.problem.flops <= SMALL
 
-    def _study(self, method: str, budget: float, cache: dict[str, Entry], libraries: dict[str, Path]) -> Study:
+    def _study(self, method: str, budget: float, cache: dict[str, PlanRecord], libraries: dict[str, Path]) -> Study:
         s = self.settings
         return Study(self.bench, self.space, self.records, self.setting, method, budget, s.jobs, self._progress,
                      self._say, cache, libraries, learned=s.learned)  # fmt: skip
@@ -204,7 +204,9 @@ class _Tuning:
                 break
             left = replace(left, note=f"a faster plan was dropped: {problem}")
         assert left.tuned is not None
-        entry = Entry(left.plan, CONFIRMED, left.tuned, method=left.method, base=default.best, original=original.best)
+        entry = PlanRecord(
+            left.plan, CONFIRMED, left.tuned, method=left.method, base=default.best, original=original.best
+        )
         if not left.interrupted:
             self.records.add(self.setting, entry)
         return left

@@ -13,16 +13,16 @@ from codegen.ast.ctree import CExpr, CNode, For, Held, Name
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
-from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.launches.entry import Callee, Entry, Stepped
+from codegen.verify.cores.kernel import KernelReader
+from codegen.verify.cores.launches.entry import KernelFunction, LaunchEntry, Stepped
 from codegen.verify.cores.launches.resident_transfers import MoverTask, kept_places, read_mover
 from codegen.verify.cores.messages import check_messages
 from codegen.verify.cores.order import check_order
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.staging import check_staging
 from codegen.verify.cores.steps.read import SteppedTask, read_steps
-from codegen.verify.cores.values import Scope
-from codegen.verify.readback import Point
+from codegen.verify.cores.values import NameScope
+from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Unread, read_statements
 
 _ATTRIBUTE = re.compile(r"__attribute__\(\(aligned\(\d+\)\)\)")
@@ -34,7 +34,7 @@ class KernelTask:
     """A kernel of the proven tree. `at` is the point just outside it, `names` the C names of the variables there."""
 
     node: For
-    at: Point
+    at: TreePoint
     names: Mapping[str, str]
     held: Mapping[str, Held]  # variables of the region in the arguments
     wide: int  # bound loops, one inside the other
@@ -47,13 +47,13 @@ class EntryTask:
     by name: the heads as they are printed, and each one's kernel."""
 
     node: CNode
-    at: Point
-    functions: Mapping[str, tuple[str, KernelTask, Kernel | None]]
+    at: TreePoint
+    functions: Mapping[str, tuple[str, KernelTask, KernelReader | None]]
     movers: Mapping[str, tuple[MoverTask, str]] = field(default_factory=dict)  # of tiles that stay, with their texts
     stepped: Mapping[str, Stepped] = field(default_factory=dict)  # functions that take many time steps at once
 
 
-def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> Kernel:
+def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> KernelReader:
     """The text of a kernel, which does the same as its tree. Raises Unread."""
     walk = read_kernel(scop, task, text, words)
     for nest in walk.nests:
@@ -62,7 +62,7 @@ def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, wo
     return walk
 
 
-def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, words: Words) -> Stepped:
+def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, words: KernelNames) -> Stepped:
     """A function that takes tiles through many time steps, which does the same as the loop over them. Raises Unread."""
     inside = _PARAMETERS.fullmatch(task.head)
     if inside is None or (inside[2], inside[3], inside[4]) != (words.args, words.id, ""):
@@ -70,7 +70,7 @@ def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, wo
     return Stepped(task.node, read_steps(scop, deps, task, read_statements(_ATTRIBUTE.sub("", text)), words))
 
 
-def wrong_messages(text: str, words: Words) -> str:
+def wrong_messages(text: str, words: KernelNames) -> str:
     """Where cores that share panels across the mesh would wait for messages that do not come; empty where they do not.
     Of the text of such kernels that is all that is read."""
     try:
@@ -80,7 +80,7 @@ def wrong_messages(text: str, words: Words) -> str:
     return "" if sent else "nothing is shared"
 
 
-def wrong_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> str:
+def wrong_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> str:
     """What the text of a kernel does differently from its tree; empty when it does the same."""
     try:
         proven_kernel(scop, deps, task, text, words)
@@ -89,7 +89,7 @@ def wrong_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, wor
     return ""
 
 
-def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words: Words) -> str:
+def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words: KernelNames) -> str:
     """What the text that every core runs does differently from the tree; empty when it does the same."""
     try:
         callees = {}
@@ -104,7 +104,7 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
                 raise Unread(f"`{name}` has other parameters")
             if walk is not None and not _kept_of(walk) <= set(kept):
                 raise Unread(f"`{name}` has no place for tiles that stay")
-            callees[name] = Callee(kernel.node, tuple(variables[p] for p in parameters), walk, kept)
+            callees[name] = KernelFunction(kernel.node, tuple(variables[p] for p in parameters), walk, kept)
         movers = {}
         for name, (move, body) in task.movers.items():
             if not move.head.startswith(f"void {name}("):
@@ -112,21 +112,21 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
             found = read_mover(scop, move, body, words)
             movers[name] = found, kept_places(move.head)[0]
         statements = read_statements(_ATTRIBUTE.sub("", text))
-        Entry(scop, deps, words, callees, movers, task.stepped).run(statements, task.node, task.at)
+        LaunchEntry(scop, deps, words, callees, movers, task.stepped).run(statements, task.node, task.at)
     except Unread as problem:
         return str(problem)
     return ""
 
 
-def _kept_of(walk: Kernel) -> set[str]:
+def _kept_of(walk: KernelReader) -> set[str]:
     return {c.kept for leaf in walk.leaves for stage in leaf.stages for c in stage.copies if c.kept}
 
 
-def read_kernel(scop: Scop, task: KernelTask, text: str, words: Words) -> Kernel:
+def read_kernel(scop: Scop, task: KernelTask, text: str, words: KernelNames) -> KernelReader:
     """The text of a kernel beside its tree. Raises Unread."""
-    walk = Kernel(scop, words, task.wide, dict(task.names))
+    walk = KernelReader(scop, words, task.wide, dict(task.names))
     integers: dict[str, CExpr] = {c: Name(v) for v, c in task.names.items()}
     integers[words.id] = Name(words.id)
-    scope = Scope(scop, integers, {}, {}, dict(task.held), frozenset(task.held), {}, words.args)
+    scope = NameScope(scop, integers, {}, {}, dict(task.held), frozenset(task.held), {}, words.args)
     walk.run(read_statements(_ATTRIBUTE.sub("", text)), task.node, scope, task.at)
     return walk

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from codegen.ast.ctree import Bin, CExpr, Int, Name
 from codegen.verify.cores.expr import polynomial
 from codegen.verify.cores.loop_heads import step_of, with_integer
-from codegen.verify.cores.memory import Command, Outside, place
+from codegen.verify.cores.memory import MainArray, TransferCommand, place
 from codegen.verify.cores.types import Plain, type_of
-from codegen.verify.cores.values import Scope
+from codegen.verify.cores.values import NameScope
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import Node, Unread
@@ -19,7 +19,7 @@ BARRIERS = (Node("call", "tw_barrier"),)
 WAITS = ("dma_wait", "athread_dma_wait_value")
 
 
-class Buffer(NamedTuple):
+class CoreBuffer(NamedTuple):
     """An array in local memory: elements of one copy, and how many copies."""
 
     elements: int
@@ -61,7 +61,7 @@ def _word(e: Node) -> str:
     return show(e.kids[0])
 
 
-def command_of(sc: Scope, buffers: Mapping[str, Buffer], node: Node) -> Command | None:
+def command_of(sc: NameScope, buffers: Mapping[str, CoreBuffer], node: Node) -> TransferCommand | None:
     """The command that a statement gives, alone or in loops; None for any other statement."""
     steps: list[tuple[str, CExpr]] = []
     while node.kind in ("for", "block") and is_transfer(node):
@@ -84,7 +84,7 @@ def command_of(sc: Scope, buffers: Mapping[str, Buffer], node: Node) -> Command 
     return None if found is None else found._replace(steps=tuple(steps))
 
 
-def _command(sc: Scope, buffers: Mapping[str, Buffer], e: Node) -> Command | None:
+def _command(sc: NameScope, buffers: Mapping[str, CoreBuffer], e: Node) -> TransferCommand | None:
     if e.text == "athread_get" and len(e.kids) == 8:
         mode, mem, ldm, size, reply, mask, gap, block = e.kids
     elif e.text == "athread_put" and len(e.kids) == 7:
@@ -108,11 +108,11 @@ def _command(sc: Scope, buffers: Mapping[str, Buffer], e: Node) -> Command | Non
     if buffer not in buffers or buffers[buffer].elem != type_of(sc.scop.arrays[outside.array].elem):
         raise Unread(f"`{buffer}` is no place for elements of `{outside.array}`")
     put = e.text in ("athread_put", "athread_dma_iput_stride")
-    return Command(put, outside, at, buffer, copy, offset, sc.integer(size), sc.integer(gap),
+    return TransferCommand(put, outside, at, buffer, copy, offset, sc.integer(size), sc.integer(gap),
                    sc.integer(block), _word(reply), shared=shared)  # fmt: skip
 
 
-def _address(sc: Scope, e: Node) -> tuple[Outside, tuple[CExpr, ...]]:
+def _address(sc: NameScope, e: Node) -> tuple[MainArray, tuple[CExpr, ...]]:
     if e.kind != "unary" or e.text != "&":
         raise Unread("a command without an address")
     base, subscripts = e.kids[0], list[Node]()
@@ -125,7 +125,7 @@ def _address(sc: Scope, e: Node) -> tuple[Outside, tuple[CExpr, ...]]:
     return outside, place(outside, subscripts, sc.integers)
 
 
-def _local(sc: Scope, e: Node) -> tuple[str, str, CExpr]:
+def _local(sc: NameScope, e: Node) -> tuple[str, str, CExpr]:
     """Name of the buffer, which copy of it, and how far into it."""
     offset: CExpr = Int(0)
     while e.kind == "binary" and e.text == "+":

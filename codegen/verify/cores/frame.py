@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from codegen.ast.ctree import CExpr, Name
-from codegen.verify.cores.commands import Buffer, Wait, command_of
+from codegen.verify.cores.commands import CoreBuffer, Wait, command_of
 from codegen.verify.cores.expr import polynomial, same
-from codegen.verify.cores.memory import BoxCopy, Command, box
-from codegen.verify.cores.values import Scope
+from codegen.verify.cores.memory import BoxCopy, TransferCommand, box
+from codegen.verify.cores.values import NameScope
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 STAYS = "\0not "  # with a name behind it: a condition that holds for tiles that do not stay
@@ -35,20 +35,20 @@ class BufferView(NamedTuple):
 class Guarded(NamedTuple):
     """A command, and where it is given."""
 
-    command: Command
+    command: TransferCommand
     when: CExpr | None
 
 
 @dataclass
-class Frame:
+class LocalMemoryFrame:
     """What has happened so far in a list of statements."""
 
-    buffers: Mapping[str, Buffer]
-    ahead: Mapping[str, Command] = field(default_factory=dict)  # fetched by the iteration before, by buffer
+    buffers: Mapping[str, CoreBuffer]
+    ahead: Mapping[str, TransferCommand] = field(default_factory=dict)  # fetched by the iteration before, by buffer
     now: str = ""  # the variable that tells which copy that is
     stepped: bool = False  # the next iteration's are on their way
     loop: tuple[str, int, Node] | None = None  # whose iterations: its variable, step and condition
-    raw: Mapping[str, Command] = field(default_factory=dict)  # for the iteration that NEXT stands for
+    raw: Mapping[str, TransferCommand] = field(default_factory=dict)  # for the iteration that NEXT stands for
     views: list[BufferView] = field(default_factory=list)
     gets: dict[str, Guarded] = field(default_factory=dict)
     puts: dict[str, Guarded] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Frame:
     gone: set[str] = field(default_factory=set)
     open: bool = False  # boxes are in use
 
-    def command(self, c: Command, when: CExpr | None, alone: bool) -> None:
+    def command(self, c: TransferCommand, when: CExpr | None, alone: bool) -> None:
         """A command is given. `alone`: by the first core, for all of them."""
         if c.reply not in self.zero or not _same_test(self.zero[c.reply], when):
             raise Unread(f"a command for `{c.buffer}` whose reply word counts others, too")
@@ -77,7 +77,7 @@ class Frame:
             raise Unread(f"`{c.buffer}` is fetched for cores that are not ready for it")
         self.gets[c.buffer] = Guarded(c, when)
 
-    def counted(self, sc: Scope, buffer: str, much: Node, when: CExpr | None) -> None:
+    def counted(self, sc: NameScope, buffer: str, much: Node, when: CExpr | None) -> None:
         """A word says how many commands of a put are on their way, for who waits for them later."""
         mine = self.puts[buffer] if buffer in self.gone else None
         known = mine is not None and _same_test(mine.when, when)
@@ -85,7 +85,7 @@ class Frame:
             raise Unread(f"`{buffer}` is brought back by more or fewer commands")
         self.told.add(buffer)
 
-    def wait(self, sc: Scope, w: Wait, when: CExpr | None) -> None:
+    def wait(self, sc: NameScope, w: Wait, when: CExpr | None) -> None:
         much = polynomial(sc.integer(w.much))
         for b, c in self.ahead.items():
             if c.reply == w.reply and when is None and much == c.commands():
@@ -162,7 +162,10 @@ def _same_test(a: CExpr | None, b: CExpr | None) -> bool:
 
 
 def puts_in(
-    sc: Scope, buffers: Mapping[str, Buffer], later: Sequence[Node], test: Callable[[Scope, Node], CExpr | None]
+    sc: NameScope,
+    buffers: Mapping[str, CoreBuffer],
+    later: Sequence[Node],
+    test: Callable[[NameScope, Node], CExpr | None],
 ) -> dict[str, Guarded]:
     """The commands that bring boxes back, of those that are still to come in a list."""
     found: dict[str, Guarded] = {}

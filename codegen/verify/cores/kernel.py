@@ -9,25 +9,25 @@ from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name
 from codegen.scop.tree import THREADED
 from codegen.verify.cores.commands import command_of
 from codegen.verify.cores.expr import same
-from codegen.verify.cores.frame import Frame
+from codegen.verify.cores.frame import LocalMemoryFrame
 from codegen.verify.cores.lanes import VECTOR
 from codegen.verify.cores.loop_heads import check_end, step_of, with_integer
-from codegen.verify.cores.memory import Command
-from codegen.verify.cores.records import NEXT, Fetch, Found, PrintedStatement, Stage
+from codegen.verify.cores.memory import TransferCommand
+from codegen.verify.cores.records import NEXT, Fetch, PrintedStatement, ReorderedNest, StagedBoxes
 from codegen.verify.cores.statements import Places, check_statement
-from codegen.verify.cores.values import Scope, marked
+from codegen.verify.cores.values import NameScope, marked
 from codegen.verify.cores.vectors import PrintedNest
-from codegen.verify.cores.walk import Walk
-from codegen.verify.readback import Point, enter
+from codegen.verify.cores.walk import KernelWalk
+from codegen.verify.readback import TreePoint, enter
 from codegen.verify.text.lanes import show
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 
-class Kernel(Walk):
+class KernelReader(KernelWalk):
     """The text of a kernel with all that its tree has."""
 
     def _node(
-        self, s: Node, todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...],
+        self, s: Node, todo: list[CNode], sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...],
         ahead: tuple[str, Fetch | None],
     ) -> list[CNode]:  # fmt: skip
         if not todo:
@@ -57,7 +57,7 @@ class Kernel(Walk):
         return between and cond == Node("binary", "==", (Node("name", who), Node("number", "0")))
 
     def _one_core(
-        self, s: Node, todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...]
+        self, s: Node, todo: list[CNode], sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...]
     ) -> list[CNode]:
         self._only = True
         if self._list(s.kids[1].kids if s.kids[1].kind == "block" else (s.kids[1],), todo[:1], sc, at, stages):
@@ -65,7 +65,7 @@ class Kernel(Walk):
         self._only = False
         return todo[1:]
 
-    def _choice(self, s: Node, head: If, sc: Scope, at: Point, stages: tuple[Stage, ...]) -> None:
+    def _choice(self, s: Node, head: If, sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...]) -> None:
         if not same(sc.integer(s.kids[0]), head.cond):
             raise Unread("another condition")
         cond = at.condition(head.cond)
@@ -79,12 +79,14 @@ class Kernel(Walk):
             if self._list(text.kids if text.kind == "block" else (text,), [node], sc, inner, stages):
                 raise Unread("a part of the kernel is left out")
 
-    def _statement(self, s: Node, head: Instance, sc: Scope, at: Point, stages: tuple[Stage, ...]) -> None:
+    def _statement(
+        self, s: Node, head: Instance, sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...]
+    ) -> None:
         places: Places = {}
         check_statement(sc, head, marked(self.scop, head), s, places)
         self._leaf(head, at, stages, places)
 
-    def _leaf(self, head: Instance, at: Point, stages: tuple[Stage, ...], places: Places) -> PrintedStatement:
+    def _leaf(self, head: Instance, at: TreePoint, stages: tuple[StagedBoxes, ...], places: Places) -> PrintedStatement:
         own = self._bound == self.wide and (self._mine or not self._turn)
         if not own and not (self._only and self._bound < self.wide):
             raise Unread(f"{head.stmt} runs on more than one core")
@@ -95,7 +97,7 @@ class Kernel(Walk):
         return leaf
 
     def _nest(
-        self, body: Sequence[Node], todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...]
+        self, body: Sequence[Node], todo: list[CNode], sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...]
     ) -> list[CNode]:
         """A nest in vectors."""
         found = nest_of(todo[0]) if todo else None
@@ -107,13 +109,14 @@ class Kernel(Walk):
         for lp in loops:
             at = enter(lp, at)
         leaf = self._leaf(instance, at, stages, nest.places)
-        self.nests.append(Found(leaf, loops, order))
+        self.nests.append(ReorderedNest(leaf, loops, order))
         return todo[1:]
 
     # -- loops ---------------------------------------------------------------------------------------
 
     def _loop(
-        self, s: Node, head: For, sc: Scope, at: Point, stages: tuple[Stage, ...], ahead: tuple[str, Fetch | None]
+        self, s: Node, head: For, sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...],
+        ahead: tuple[str, Fetch | None]
     ) -> None:
         now, first = ahead
         begin, cond, step, inside = s.kids
@@ -127,7 +130,7 @@ class Kernel(Walk):
             raise Unread(f"the loop over `{name}` begins or goes on elsewhere")
         inner = with_integer(sc, name, Name(head.var))
         check_end(inner, cond, name, head)
-        frame = Frame(self.buffers)
+        frame = LocalMemoryFrame(self.buffers)
         if step.kind == "comma":
             turns = Node("assign", "^=", (Node("name", now), Node("number", "1")))
             if step.kids[1:] != (turns,) or first is None:
@@ -164,7 +167,7 @@ class Kernel(Walk):
         who, count = (w.id, w.rows * w.columns) if self.wide < 2 else grid[self._bound]
         return Bin("+", head.lower, Bin("*", Name(who), Int(head.step))), head.step * count
 
-    def _deal(self, s: Node, f: Frame) -> None:
+    def _deal(self, s: Node, f: LocalMemoryFrame) -> None:
         """Tiles go to the cores in turn: each is counted once, and run by the core whose number comes up."""
         w = self.words
         turn = Node("after", "++", (Node("name", w.turn),))
@@ -176,11 +179,11 @@ class Kernel(Walk):
 
     # -- fetching ahead --------------------------------------------------------------------------------
 
-    def _fetch(self, s: Node, sc: Scope, f: Frame) -> Fetch:
+    def _fetch(self, s: Node, sc: NameScope, f: LocalMemoryFrame) -> Fetch:
         body = s.kids[1].kids
         name, value = body[0].text, sc.integer(body[0].kids[2])
         inner = with_integer(sc, name, Name(NEXT))
-        found: dict[str, Command] = {}
+        found: dict[str, TransferCommand] = {}
         zero: set[str] = set()
         for x in body[1:]:
             if x.kind == "declare":
@@ -199,7 +202,7 @@ class Kernel(Walk):
             self._check_next(fetch, sc, f)
         return fetch
 
-    def _check_first(self, first: Fetch, lower: CExpr, sc: Scope, cond: Node) -> None:
+    def _check_first(self, first: Fetch, lower: CExpr, sc: NameScope, cond: Node) -> None:
         """Fetched ahead of the loop is what its first iteration needs, if there is one."""
         test = first.cond
         good = test.kind == "binary" and test.text == cond.text and same(sc.integer(test.kids[0]), lower)
@@ -208,12 +211,12 @@ class Kernel(Walk):
         if any(c.copy != "0" for c in first.commands.values()):
             raise Unread("the first box is fetched to another copy")
 
-    def _ahead(self, first: Fetch, now: str, name: str, by: int, cond: Node, head: For) -> Frame:
+    def _ahead(self, first: Fetch, now: str, name: str, by: int, cond: Node, head: For) -> LocalMemoryFrame:
         env: dict[str, CExpr] = {NEXT: Name(head.var)}
         here = {b: c.later(env)._replace(reply=_reply(c, now)) for b, c in first.commands.items()}
-        return Frame(self.buffers, here, now, loop=(name, by, cond), raw=first.commands)
+        return LocalMemoryFrame(self.buffers, here, now, loop=(name, by, cond), raw=first.commands)
 
-    def _check_next(self, fetch: Fetch, sc: Scope, f: Frame) -> None:
+    def _check_next(self, fetch: Fetch, sc: NameScope, f: LocalMemoryFrame) -> None:
         """Fetched by an iteration is what the next one needs, if there is one, to the other copy."""
         assert f.loop is not None
         name, by, cond = f.loop
@@ -229,12 +232,12 @@ class Kernel(Walk):
         f.stepped = True
 
 
-def _reply(c: Command, copy: str) -> str:
+def _reply(c: TransferCommand, copy: str) -> str:
     """The reply word of another copy."""
     return f"{c.reply.rpartition(', ')[0]}, {copy})"
 
 
-def _alike(a: Command, b: Command) -> bool:
+def _alike(a: TransferCommand, b: TransferCommand) -> bool:
     if a.outside != b.outside or len(a.steps) != len(b.steps):
         return False
     mine, theirs = ((*c.at, c.total, c.gap, c.block, c.offset, *(e for _, e in c.steps)) for c in (a, b))

@@ -12,12 +12,12 @@ from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, expr_names
 from codegen.verify.cores.expr import same
 from codegen.verify.cores.loop_heads import check_end, number, step_of, upper, with_integer
 from codegen.verify.cores.statements import Places, alike_lanes, elements, note_places, values_of
-from codegen.verify.cores.values import Element, Scope, Term, Value, printed, resolve, wanted
+from codegen.verify.cores.values import LocalElement, NameScope, Value, ValueTerm, printed, resolve, wanted
 from codegen.verify.text.read import Node, Unread
 
 VECTOR = re.compile(r"(double|float)v(\d+)")
 _OPERATIONS = {"vadd": "+", "vsub": "-", "vmul": "*", "vdiv": "/"}
-_NEGATIVE = Term("unary", "-", (Term("number", "0.0", ()),))
+_NEGATIVE = ValueTerm("unary", "-", (ValueTerm("number", "0.0", ()),))
 Shift = tuple[int, ...]
 
 
@@ -50,13 +50,13 @@ class VectorBlock:
     path: tuple[str, ...]
     vectors: dict[tuple[str, ...], tuple[Value, ...]] = field(default_factory=dict)
     types: dict[str, tuple[str, int]] = field(default_factory=dict)
-    done: dict[Shift, Element] = field(default_factory=dict)
-    loaded: set[Element] = field(default_factory=set)  # targets that vectors stand for
-    stored: set[Element] = field(default_factory=set)
+    done: dict[Shift, LocalElement] = field(default_factory=dict)
+    loaded: set[LocalElement] = field(default_factory=set)  # targets that vectors stand for
+    stored: set[LocalElement] = field(default_factory=set)
     orders: list[tuple[str, ...]] = field(default_factory=list)
     places: Places = field(default_factory=dict)
 
-    def run(self, sc: Scope, body: Sequence[Node]) -> Scope:
+    def run(self, sc: NameScope, body: Sequence[Node]) -> NameScope:
         for node in body:
             sc = self._statement(sc, node)
         return sc
@@ -72,7 +72,7 @@ class VectorBlock:
     def _strips(self) -> dict[str, LaneStrip]:
         return {v: x for v, x in self.state.items() if isinstance(x, LaneStrip)}
 
-    def _statement(self, sc: Scope, node: Node) -> Scope:
+    def _statement(self, sc: NameScope, node: Node) -> NameScope:
         if node.kind == "several":
             return self.run(sc, node.kids)
         if node.kind == "declare":
@@ -91,7 +91,7 @@ class VectorBlock:
             raise Unread(f"`{node.kind}` among vectors")
         return sc
 
-    def _declare(self, sc: Scope, node: Node) -> Scope:
+    def _declare(self, sc: NameScope, node: Node) -> NameScope:
         kind = VECTOR.fullmatch(node.kids[0].text)
         if kind is not None:
             self.types[node.text] = kind[1], int(kind[2])
@@ -100,7 +100,7 @@ class VectorBlock:
             raise Unread(f"`{node.text}` among vectors")
         return sc._replace(values={**sc.values, node.text: printed(sc, node.kids[2])})
 
-    def _loop(self, sc: Scope, node: Node) -> None:
+    def _loop(self, sc: NameScope, node: Node) -> None:
         first, cond, step, inside = node.kids
         body = inside.kids if inside.kind == "block" else (inside,)
         if first.kind != "declare":
@@ -113,7 +113,7 @@ class VectorBlock:
             return
         self._depth(sc, node, body)
 
-    def _depth(self, sc: Scope, node: Node, body: Sequence[Node]) -> None:
+    def _depth(self, sc: NameScope, node: Node, body: Sequence[Node]) -> None:
         """A loop inside: vectors that it changes stand for elements, to which each iteration does the same."""
         first, cond, step, _ = node.kids
         lp = loop_of(self.loops, first.text, self.state)
@@ -128,13 +128,13 @@ class VectorBlock:
         for key, lanes in before.items():
             for old, new in zip(lanes, self.vectors[key], strict=True):
                 if new != old:
-                    if not isinstance(old, Element) or not _folds(new, old):
+                    if not isinstance(old, LocalElement) or not _folds(new, old):
                         raise Unread("a vector that a loop changes and that stands for no elements")
                     self.loaded.add(old)
                     self._event(inner, old, new)
         self.vectors, self.state, self.path = before, state, path
 
-    def _memory(self, sc: Scope, call: Node) -> None:
+    def _memory(self, sc: NameScope, call: Node) -> None:
         if call.text not in ("simd_loadu", "simd_storeu") or len(call.kids) != 2:
             raise Unread(f"`{call.text}` among vectors")
         key, address = self._register(sc, call.kids[0]), call.kids[1]
@@ -156,7 +156,7 @@ class VectorBlock:
                 raise Unread("an element that is stored twice")
             self.stored.add(e)
 
-    def _neighbours(self, sc: Scope, e: Node, kind: tuple[str, int]) -> tuple[Element, ...]:
+    def _neighbours(self, sc: NameScope, e: Node, kind: tuple[str, int]) -> tuple[LocalElement, ...]:
         base, last = e.kids
         found = []
         for k in range(kind[1]):
@@ -169,7 +169,7 @@ class VectorBlock:
             raise Unread(f"vectors of another type than `{found[0].array}` has")
         return tuple(found)
 
-    def _event(self, sc: Scope, e: Element, new: Value) -> None:
+    def _event(self, sc: NameScope, e: LocalElement, new: Value) -> None:
         """An element gets a value: that of the statement in the one iteration whose target it is."""
         if "all" in self.state.values():
             raise Unread("a value that is stored before all loops run")
@@ -184,7 +184,7 @@ class VectorBlock:
             raise Unread("an iteration that runs twice")
         self.done[shift] = e
         self.orders.append(self.path)
-        found: dict[Element, set[str]] = {}
+        found: dict[LocalElement, set[str]] = {}
         want = values_of(sc, self.at, self.statement, env)
         if not any(alike_lanes(new, w, found) for w in want):
             raise Unread(f"lanes that compute something else than {self.at.stmt}")
@@ -195,7 +195,7 @@ class VectorBlock:
 
     # -- lanes -------------------------------------------------------------------------------------
 
-    def _register(self, sc: Scope, e: Node) -> tuple[str, ...]:
+    def _register(self, sc: NameScope, e: Node) -> tuple[str, ...]:
         subscripts: list[str] = []
         while e.kind == "index":
             at = number(sc, e.kids[1])
@@ -207,7 +207,7 @@ class VectorBlock:
             raise Unread("no vector")
         return (e.text, *subscripts)
 
-    def _lanes(self, sc: Scope, e: Node, kind: tuple[str, int]) -> tuple[Value, ...]:
+    def _lanes(self, sc: NameScope, e: Node, kind: tuple[str, int]) -> tuple[Value, ...]:
         """The value of each lane."""
         if e.kind in ("name", "index"):
             key = self._register(sc, e)
@@ -229,11 +229,11 @@ class VectorBlock:
 
 
 def _binary(op: str, a: Value, b: Value) -> Value:
-    return Term("unary", "-", (b,)) if op == "-" and a == _NEGATIVE else Term("binary", op, (a, b))
+    return ValueTerm("unary", "-", (b,)) if op == "-" and a == _NEGATIVE else ValueTerm("binary", op, (a, b))
 
 
-def _folds(new: Value, old: Element) -> bool:
+def _folds(new: Value, old: LocalElement) -> bool:
     """Is it the old value with something done to it that does not read the array?"""
-    if not isinstance(new, Term) or new.kind != "binary" or new.kids[0] != old:
+    if not isinstance(new, ValueTerm) or new.kind != "binary" or new.kids[0] != old:
         return False
     return not any(x.array == old.array and x.copy == old.copy for x in elements(new.kids[1]))

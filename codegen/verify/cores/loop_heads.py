@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from codegen.ast.ctree import Bin, CExpr, For, Int
 from codegen.verify.cores.expr import integer, same
-from codegen.verify.cores.values import Scope
+from codegen.verify.cores.values import NameScope
 from codegen.verify.text.read import Node, Unread
 
 
-def with_integer(sc: Scope, name: str, value: CExpr) -> Scope:
+def with_integer(sc: NameScope, name: str, value: CExpr) -> NameScope:
     return sc._replace(integers={**sc.integers, name: value}, values={k: v for k, v in sc.values.items() if k != name})
 
 
-def number(sc: Scope, e: Node) -> int | None:
+def number(sc: NameScope, e: Node) -> int | None:
     """The value of an expression that is a number here."""
     try:
         found = _fold(integer(e, sc.integers))
@@ -42,7 +42,7 @@ def step_of(step: Node, name: str) -> int:
     return 0
 
 
-def upper(sc: Scope, cond: Node, name: str) -> int | None:
+def upper(sc: NameScope, cond: Node, name: str) -> int | None:
     """The number below which a loop runs."""
     plain = cond.kind == "binary" and cond.text == "<" and cond.kids[0] == Node("name", name)
     return number(sc, cond.kids[1]) if plain else None
@@ -53,7 +53,7 @@ def past(lp: For) -> CExpr:
     return lp.upper if lp.op == "<" else Bin("+", lp.upper, Int(1))
 
 
-def check_end(sc: Scope, cond: Node, name: str, lp: For) -> None:
+def check_end(sc: NameScope, cond: Node, name: str, lp: For) -> None:
     """A loop ends where the one of the tree does."""
     if cond.kind == "binary" and cond.kids[0] == Node("name", name):
         end = sc.integer(cond.kids[1])
@@ -64,7 +64,7 @@ def check_end(sc: Scope, cond: Node, name: str, lp: For) -> None:
     raise Unread(f"the loop over `{name}` ends elsewhere")
 
 
-def check_limit(sc: Scope, cond: Node, name: str, op: str, end: CExpr, count: int = 0) -> None:
+def check_limit(sc: NameScope, cond: Node, name: str, op: str, end: CExpr, count: int = 0) -> None:
     """The condition of a loop is `name + count op end`."""
     left = Node("name", name)
     if count:

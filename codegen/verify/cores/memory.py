@@ -16,7 +16,7 @@ from codegen.verify.text.poly import ONE, ZERO, Poly, poly, total, var
 from codegen.verify.text.read import Node, Unread, read_expression
 
 
-class Outside(NamedTuple):
+class MainArray(NamedTuple):
     """An array in main memory: elements between neighbours along each dimension, and sizes of all but the first."""
 
     array: str
@@ -29,11 +29,11 @@ class Outside(NamedTuple):
         return len(self.sizes) + 1 < len(self.strides)
 
 
-class Command(NamedTuple):
+class TransferCommand(NamedTuple):
     """One kind of command in loops over `steps`: elements from `at` on to or from a place in a buffer."""
 
     put: bool
-    outside: Outside
+    outside: MainArray
     at: tuple[CExpr, ...]
     buffer: str
     copy: str  # which of two copies, as printed
@@ -51,7 +51,7 @@ class Command(NamedTuple):
             product = product * polynomial(often)
         return product
 
-    def later(self, env: dict[str, CExpr]) -> Command:
+    def later(self, env: dict[str, CExpr]) -> TransferCommand:
         """With other values for names."""
         at = tuple(substitute(e, env) for e in self.at)
         steps = tuple((n, substitute(e, env)) for n, e in self.steps)
@@ -76,22 +76,22 @@ class BoxCopy(NamedTuple):
     stays: str = ""  # what tells whether it does
 
 
-def outside_of(scop: Scop, array: Array, sizes: Sequence[CExpr], names: Mapping[str, CExpr]) -> Outside:
+def outside_of(scop: Scop, array: Array, sizes: Sequence[CExpr], names: Mapping[str, CExpr]) -> MainArray:
     """An array as it lies in main memory, for a pointer to rows of `sizes`."""
     path = next(a.path for _, a in scop.accesses() if a.array == array.name)
     if len(path) == 1 and path[0].kind == "flat":
         strides = tuple(polynomial(integer(read_expression(t), names)) for t in path[0].strides)
-        return Outside(array.name, strides, (), array.elem.bytes)
+        return MainArray(array.name, strides, (), array.elem.bytes)
     wanted = [integer(read_expression(t), names) for t in array.extents[1:]]
     if len(wanted) != len(sizes) or not all(map(same, sizes, wanted)):
         raise Unread(f"rows of `{array.name}` have another length")
     apart = [ONE]
     for e in reversed(wanted):
         apart.insert(0, apart[0] * polynomial(e))
-    return Outside(array.name, tuple(apart[: array.rank]), tuple(wanted), array.elem.bytes)
+    return MainArray(array.name, tuple(apart[: array.rank]), tuple(wanted), array.elem.bytes)
 
 
-def place(outside: Outside, subscripts: Sequence[Node], names: Mapping[str, CExpr]) -> tuple[CExpr, ...]:
+def place(outside: MainArray, subscripts: Sequence[Node], names: Mapping[str, CExpr]) -> tuple[CExpr, ...]:
     """The coordinates of an element whose address is taken."""
     if not outside.flat:
         if len(subscripts) != len(outside.strides):
@@ -164,7 +164,7 @@ def product(e: CExpr) -> Monomial:
     return Monomial(1, (e,))
 
 
-def box(c: Command, shape: Sequence[CExpr]) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
+def box(c: TransferCommand, shape: Sequence[CExpr]) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
     """The part of the array that a command moves, where local memory holds rows of this shape: first coordinates and
     lengths. The shape has the lengths of all dimensions but the first."""
     o, rank = c.outside, len(c.outside.strides)
@@ -203,7 +203,7 @@ def box(c: Command, shape: Sequence[CExpr]) -> tuple[tuple[CExpr, ...], tuple[CE
     return lows, tuple(sizes)
 
 
-def _loops(c: Command) -> tuple[tuple[CExpr, ...], dict[int, CExpr]]:
+def _loops(c: TransferCommand) -> tuple[tuple[CExpr, ...], dict[int, CExpr]]:
     """Where the box begins, and the dimensions along which commands follow each other, with their lengths."""
     lows, loops = list(c.at), dict[int, CExpr]()
     for name, often in c.steps:
@@ -218,7 +218,7 @@ def _loops(c: Command) -> tuple[tuple[CExpr, ...], dict[int, CExpr]]:
     return tuple(lows), loops
 
 
-def _row(c: Command, run: Monomial) -> int:
+def _row(c: TransferCommand, run: Monomial) -> int:
     """The dimension along which the blocks of a command follow each other."""
     stride = polynomial(c.gap) + run.polynomial * c.outside.bytes
     for k, p in enumerate(c.outside.strides[:-1]):
@@ -227,7 +227,9 @@ def _row(c: Command, run: Monomial) -> int:
     raise Unread(f"a gap between rows of `{c.outside.array}` that is none of its own")
 
 
-def _check_run(o: Outside, sizes: Sequence[CExpr], single: Sequence[int], inner: Sequence[int], run: Monomial) -> None:
+def _check_run(
+    o: MainArray, sizes: Sequence[CExpr], single: Sequence[int], inner: Sequence[int], run: Monomial
+) -> None:
     """The elements of a block are a box without gaps: rows as a whole behind the first dimension that is not one."""
     product_ = ONE
     for k in inner:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.verify.cores.commands import BARRIERS
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
@@ -25,7 +25,7 @@ _CALLS = frozenset((*_BUSES, *_GETS, *_BROADCASTS, *_WAITS))
 _COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 
 
-def check_messages(body: Sequence[Node], words: Words) -> int:
+def check_messages(body: Sequence[Node], words: KernelNames) -> int:
     """How many places messages are sent from. Raises Unread where one may find no receiver, or a core wait for none."""
     found, own = _Cores(words), _Renaming()
     text = own.all(body, {})
@@ -59,7 +59,7 @@ class _Renaming:
 
 
 class _Cores:
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: KernelNames) -> None:
         self.words = words
         self.own = {words.row, words.column, words.id}  # names that stand for other values on other cores
         self.fixed: dict[str, Poly] = {}  # constants

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from codegen.ast.ctree import CExpr, Name
 from codegen.scop.model import Scop
-from codegen.verify.cores.commands import BARRIERS, Buffer, command_of, is_transfer, wait_of
-from codegen.verify.cores.frame import PUTS, STAYS, Frame
-from codegen.verify.cores.records import Found, PrintedStatement, Words
-from codegen.verify.cores.values import Scope
+from codegen.verify.cores.commands import BARRIERS, CoreBuffer, command_of, is_transfer, wait_of
+from codegen.verify.cores.frame import PUTS, STAYS, LocalMemoryFrame
+from codegen.verify.cores.records import KernelNames, PrintedStatement, ReorderedNest
+from codegen.verify.cores.values import NameScope
 from codegen.verify.text.lanes import show
 from codegen.verify.text.read import NOTHING, Node, Unread
 
@@ -20,12 +20,12 @@ class Moves:
     """What is known about a kernel, from its text."""
 
     scop: Scop
-    words: Words
+    words: KernelNames
     wide: int  # bound loops, one inside the other
     names: dict[str, str]
-    buffers: dict[str, Buffer] = field(default_factory=dict)
+    buffers: dict[str, CoreBuffer] = field(default_factory=dict)
     leaves: list[PrintedStatement] = field(default_factory=list)
-    nests: list[Found] = field(default_factory=list)
+    nests: list[ReorderedNest] = field(default_factory=list)
     late: dict[str, str] = field(default_factory=dict)  # buffers whose puts are waited for later, by their counter
     _counters: dict[str, str] = field(default_factory=dict)  # reply words of puts, by their counter
     _puts: dict[str, str] = field(default_factory=dict)  # the buffer whose puts a reply word counts
@@ -60,7 +60,7 @@ class Moves:
                 self._counters[w.much.text] = w.reply
             self._find_puts(n.kids, words)
 
-    def _transfer(self, s: Node, sc: Scope, f: Frame, when: CExpr | None, alone: bool = False) -> bool:
+    def _transfer(self, s: Node, sc: NameScope, f: LocalMemoryFrame, when: CExpr | None, alone: bool = False) -> bool:
         """A statement that only moves data, or counts what moves."""
         if s.kind == "do" and s.kids[0].kind == "assign":
             left, right = s.kids[0].kids
@@ -101,7 +101,7 @@ class Moves:
         f.command(c, when, alone)
         return True
 
-    def _guarded(self, s: Node, sc: Scope, f: Frame) -> bool:
+    def _guarded(self, s: Node, sc: NameScope, f: LocalMemoryFrame) -> bool:
         """Transfers where a condition holds."""
         body = s.kids[1].kids if s.kids[1].kind == "block" else (s.kids[1],)
         if not all(map(self._moves, body)):
@@ -130,7 +130,7 @@ class Moves:
         """Is it the test for the first core?"""
         return cond == Node("binary", "==", (Node("name", self.words.id), Node("number", "0")))
 
-    def _test(self, sc: Scope, cond: Node) -> CExpr | None:
+    def _test(self, sc: NameScope, cond: Node) -> CExpr | None:
         """The condition of transfers; None where it only asks for the first core."""
         if cond.kind == "unary" and cond.text == "!" and cond.kids[0].text in self.limits:
             return Name(f"{STAYS}{cond.kids[0].text}")

@@ -7,12 +7,12 @@ import islpy as isl
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
-from codegen.verify.cores.records import Found
+from codegen.verify.cores.records import ReorderedNest
 from codegen.verify.cores.relations import IN, OUT, equal_first, executes, forward
 from codegen.verify.text.read import Unread
 
 
-def check_order(scop: Scop, deps: Dependences, found: Found) -> None:
+def check_order(scop: Scop, deps: Dependences, found: ReorderedNest) -> None:
     """Raises Unread where two iterations of a nest depend on each other and come in another order."""
     leaf, order = found.leaf, found.order
     name = leaf.instance.stmt
@@ -38,7 +38,7 @@ def check_order(scop: Scop, deps: Dependences, found: Found) -> None:
                 raise Unread(f"iterations of {name} that depend on each other by `{d.array}` change their order")
 
 
-def _from_copies(scop: Scop, found: Found, array: str) -> bool:
+def _from_copies(scop: Scop, found: ReorderedNest, array: str) -> bool:
     """Is all that the nest reads of an array it writes in boxes of their own, but for the elements that it writes?"""
     leaf = found.leaf
     s = scop.statement(leaf.instance.stmt)

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from codegen.ast.ctree import CExpr, For, Instance
-from codegen.verify.cores.memory import BoxCopy, Command
-from codegen.verify.cores.vectors import Order
-from codegen.verify.readback import Point
+from codegen.verify.cores.memory import BoxCopy, TransferCommand
+from codegen.verify.cores.vectors import VectorOrder
+from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Node
 
 NEXT = "\0next"  # stands for the next iteration of a loop, in what is fetched for it
 
 
-class Words(NamedTuple):
+class KernelNames(NamedTuple):
     """Names that generated code has of its own, and the cores that run it."""
 
     args: str
@@ -33,11 +33,11 @@ class Words(NamedTuple):
         return self.turn, self.tile
 
 
-class Stage(NamedTuple):
+class StagedBoxes(NamedTuple):
     """Boxes in local memory, for an iteration of the loops around."""
 
     copies: tuple[BoxCopy, ...]
-    at: Point
+    at: TreePoint
 
 
 class Fetch(NamedTuple):
@@ -45,21 +45,21 @@ class Fetch(NamedTuple):
 
     cond: Node
     value: CExpr
-    commands: Mapping[str, Command]
+    commands: Mapping[str, TransferCommand]
 
 
 class PrintedStatement(NamedTuple):
     """A statement of the tree as the text has it: the boxes around it, and the one in which each access is found."""
 
     instance: Instance
-    at: Point
-    stages: tuple[Stage, ...]
+    at: TreePoint
+    stages: tuple[StagedBoxes, ...]
     places: Mapping[int, str]
 
 
-class Found(NamedTuple):
+class ReorderedNest(NamedTuple):
     """A nest of a statement whose iterations come in an order of their own."""
 
     leaf: PrintedStatement
     loops: tuple[For, ...]
-    order: Order
+    order: VectorOrder

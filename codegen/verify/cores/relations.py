@@ -10,8 +10,8 @@ from codegen.ast.ctree import Bin, CExpr, Fun, Int
 from codegen.scop.model import Scop
 from codegen.verify.cores.expr import same
 from codegen.verify.cores.memory import BoxCopy
-from codegen.verify.cores.records import PrintedStatement, Stage
-from codegen.verify.readback import Point, StatementRun
+from codegen.verify.cores.records import PrintedStatement, StagedBoxes
+from codegen.verify.readback import StatementRun, TreePoint
 
 IN, OUT, SET, PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
 
@@ -36,13 +36,13 @@ def outermost(m: isl.Map, depth: int) -> isl.Map:
     return m.project_out(IN, depth, m.dim(IN) - depth)
 
 
-def domain_of(stage: Stage, copy: BoxCopy) -> isl.Set:
+def domain_of(stage: StagedBoxes, copy: BoxCopy) -> isl.Set:
     """Where the box is there."""
     at = stage.at
     return at.domain if copy.when is None else at.domain.intersect(at.condition(copy.when))
 
 
-def box_of(stage: Stage, copy: BoxCopy) -> isl.Map:
+def box_of(stage: StagedBoxes, copy: BoxCopy) -> isl.Map:
     """Loop variables around a box to its elements."""
     total: isl.Map | None = None
     for low, size in zip(copy.lows, copy.lens, strict=True):
@@ -52,7 +52,7 @@ def box_of(stage: Stage, copy: BoxCopy) -> isl.Map:
     return total.intersect_domain(domain_of(stage, copy))
 
 
-def _side(at: Point, low: CExpr, size: CExpr) -> isl.Map:
+def _side(at: TreePoint, low: CExpr, size: CExpr) -> isl.Map:
     """Loop variables to the coordinates from `low` on. What is at least the greatest of some values is at least each of
     them, and so on: few pieces keep isl fast."""
     sides = [related(at.value(e), "ge") for e in _parts(low, "max")]
@@ -91,7 +91,7 @@ def equal_first(pairs: isl.Map, depth: int) -> isl.Map:
     return pairs
 
 
-def span(at: Point, where: isl.Set, e: CExpr) -> tuple[int | None, int | None]:
+def span(at: TreePoint, where: isl.Set, e: CExpr) -> tuple[int | None, int | None]:
     """The least and the greatest value of an expression, where there are such."""
     line = isl.Map.from_pw_aff(at.value(e)).intersect_domain(where).range()
     line = line.project_out(PARAM, 0, line.dim(PARAM))

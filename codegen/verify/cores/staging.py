@@ -19,9 +19,9 @@ from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.memory import BoxCopy
-from codegen.verify.cores.records import PrintedStatement, Stage
+from codegen.verify.cores.records import PrintedStatement, StagedBoxes
 from codegen.verify.cores.relations import (
     IN,
     OUT,
@@ -38,19 +38,19 @@ from codegen.verify.text.read import Unread
 
 
 @dataclass(frozen=True)
-class Use:
+class BoxAccess:
     """An access of a statement: the box that it is found in, if any."""
 
     leaf: PrintedStatement
     number: int
     array: str
     write: bool
-    stage: Stage | None
+    stage: StagedBoxes | None
     copy: BoxCopy | None
     elements: isl.Map
 
 
-def check_staging(scop: Scop, deps: Dependences, kernel: Kernel, outer: int) -> None:
+def check_staging(scop: Scop, deps: Dependences, kernel: KernelReader, outer: int) -> None:
     """Raises Unread with what is wrong. `outer` loops are around the kernel."""
     uses = list(_uses(scop, kernel))
     _check_apart(scop, deps, kernel, outer)
@@ -68,7 +68,7 @@ def check_staging(scop: Scop, deps: Dependences, kernel: Kernel, outer: int) -> 
     _check_late(kernel, uses)
 
 
-def _check_apart(scop: Scop, deps: Dependences, kernel: Kernel, outer: int) -> None:
+def _check_apart(scop: Scop, deps: Dependences, kernel: KernelReader, outer: int) -> None:
     """Statements in different bound loops side by side run on different cores, which do not wait for each other. That
     no bound loop carries a dependence is shown of the tree."""
     for m in maps_of(deps.must):
@@ -86,7 +86,7 @@ def _bound_loops(leaf: PrintedStatement) -> list[int]:
     return [id(lp) for lp in leaf.at.loops if lp.loop.kind in THREADED]
 
 
-def _uses(scop: Scop, kernel: Kernel) -> Iterator[Use]:
+def _uses(scop: Scop, kernel: KernelReader) -> Iterator[BoxAccess]:
     for leaf in kernel.leaves:
         s = scop.statement(leaf.instance.stmt)
         for k, a in enumerate(s.accesses):
@@ -95,11 +95,11 @@ def _uses(scop: Scop, kernel: Kernel) -> Iterator[Use]:
             name = leaf.places.get(k, "")
             found = [(st, c) for st in leaf.stages for c in st.copies if c.name == name]
             stage, copy = found[-1] if found else (None, None)
-            yield Use(leaf, k, a.array, a.write, stage, copy, touches(leaf, k))
+            yield BoxAccess(leaf, k, a.array, a.write, stage, copy, touches(leaf, k))
 
 
-def _copies(kernel: Kernel) -> list[tuple[Stage, BoxCopy]]:
-    seen: dict[int, tuple[Stage, BoxCopy]] = {}
+def _copies(kernel: KernelReader) -> list[tuple[StagedBoxes, BoxCopy]]:
+    seen: dict[int, tuple[StagedBoxes, BoxCopy]] = {}
     for leaf in kernel.leaves:
         for stage in leaf.stages:
             for c in stage.copies:
@@ -107,7 +107,7 @@ def _copies(kernel: Kernel) -> list[tuple[Stage, BoxCopy]]:
     return list(seen.values())
 
 
-def _check_box(scop: Scop, kernel: Kernel, stage: Stage, copy: BoxCopy, mine: Sequence[Use]) -> None:
+def _check_box(scop: Scop, kernel: KernelReader, stage: StagedBoxes, copy: BoxCopy, mine: Sequence[BoxAccess]) -> None:
     """What is used is in the box, the box is in its buffer, and in the array."""
     if not mine:
         raise Unread(f"`{copy.buffer}` is there for nobody")
@@ -126,7 +126,7 @@ def _check_box(scop: Scop, kernel: Kernel, stage: Stage, copy: BoxCopy, mine: Se
         _check_side(stage, copy, k, where, used)
 
 
-def _check_side(stage: Stage, copy: BoxCopy, k: int, where: isl.Set, used: isl.Map) -> None:
+def _check_side(stage: StagedBoxes, copy: BoxCopy, k: int, where: isl.Set, used: isl.Map) -> None:
     """Along each dimension nothing is used outside of the box, and the box begins and ends where something is used: so
     it lies in the array."""
     n = len(copy.lens)
@@ -143,7 +143,7 @@ def _check_side(stage: Stage, copy: BoxCopy, k: int, where: isl.Set, used: isl.M
 
 
 def _check_back(
-    scop: Scop, stage: Stage, copy: BoxCopy, mine: Sequence[Use], writes: Sequence[Use], outer: int
+    scop: Scop, stage: StagedBoxes, copy: BoxCopy, mine: Sequence[BoxAccess], writes: Sequence[BoxAccess], outer: int
 ) -> None:
     """What is brought back was written here, or is as it was and nobody else writes it meanwhile."""
     depth, whole = len(stage.at.vars), box_of(stage, copy)
@@ -165,7 +165,7 @@ def _check_back(
         raise Unread(f"`{copy.buffer}` is brought back over what other cores write")
 
 
-def _disturbs(part: isl.Map, w: Use, stage: Stage, bound: Sequence[int], outer: int) -> bool:
+def _disturbs(part: isl.Map, w: BoxAccess, stage: StagedBoxes, bound: Sequence[int], outer: int) -> bool:
     """May another core write to this part of a box meanwhile?"""
     pairs = equal_first(part.apply_range(w.elements.reverse()), outer)
     loops = w.leaf.at.loops
@@ -180,7 +180,7 @@ def _apart(pairs: isl.Map, places: Sequence[int]) -> bool:
     return any(not side.is_empty() for side in sides)
 
 
-def _check_read(scop: Scop, deps: Dependences, r: Use, writes: Sequence[Use], outer: int) -> None:
+def _check_read(scop: Scop, deps: Dependences, r: BoxAccess, writes: Sequence[BoxAccess], outer: int) -> None:
     """Where a read takes its value from: from a write to the same box in the same iteration, or from main memory, which
     has it before the box is filled."""
     fed = isl.Set.empty(r.leaf.at.domain.get_space())
@@ -205,14 +205,14 @@ def _check_read(scop: Scop, deps: Dependences, r: Use, writes: Sequence[Use], ou
         raise Unread(f"`{r.copy.buffer}` is read and has not been fetched")
 
 
-def _meanwhile(pairs: isl.Map, w: Use, r: Use, stage: Stage | None) -> bool:
+def _meanwhile(pairs: isl.Map, w: BoxAccess, r: BoxAccess, stage: StagedBoxes | None) -> bool:
     """Are there pairs in one iteration of the loops around a box?"""
     if stage is None or not (_inside(w.leaf, stage) and _inside(r.leaf, stage)):
         return False
     return not equal_first(pairs, len(stage.at.vars)).is_empty()
 
 
-def _flow(scop: Scop, deps: Dependences, w: Use, r: Use, meet: isl.Map) -> isl.Map:
+def _flow(scop: Scop, deps: Dependences, w: BoxAccess, r: BoxAccess, meet: isl.Map) -> isl.Map:
     """Those of the pairs of iterations of which the second takes the value that the first writes, in the source's
     order. Reads that can be made in another order still find a value in a box if the first of them does."""
     names = w.leaf.instance.stmt, r.leaf.instance.stmt
@@ -224,11 +224,11 @@ def _flow(scop: Scop, deps: Dependences, w: Use, r: Use, meet: isl.Map) -> isl.M
     return meet.intersect(there)
 
 
-def _inside(leaf: PrintedStatement, stage: Stage) -> bool:
+def _inside(leaf: PrintedStatement, stage: StagedBoxes) -> bool:
     return any(s is stage for s in leaf.stages)
 
 
-def _check_late(kernel: Kernel, uses: Sequence[Use]) -> None:
+def _check_late(kernel: KernelReader, uses: Sequence[BoxAccess]) -> None:
     """A put that is waited for later is of an array that is used through this buffer alone."""
     for buffer in kernel.late:
         arrays = {u.array for u in uses if u.copy is not None and u.copy.buffer == buffer}

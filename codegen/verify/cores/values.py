@@ -16,14 +16,14 @@ from codegen.scop.model import Scop, Statement
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.verify.cores.expr import integer, polynomial
-from codegen.verify.cores.memory import BoxCopy, Outside
+from codegen.verify.cores.memory import BoxCopy, MainArray
 from codegen.verify.text.poly import Poly, poly, total
 from codegen.verify.text.read import Node, Unread, read_statements
 
 MARK, VARIABLE = "tw_mark_", "tw_var_"
 
 
-class Element(NamedTuple):
+class LocalElement(NamedTuple):
     """An element of an array, and the box in local memory that it is found in, if any. One that is addressed by a
     single number has that alone."""
 
@@ -32,12 +32,12 @@ class Element(NamedTuple):
     copy: str = ""
 
 
-class Scope(NamedTuple):
+class NameScope(NamedTuple):
     """What names stand for at a place of the program."""
 
     scop: Scop
     integers: Mapping[str, CExpr]
-    outsides: Mapping[str, Outside]  # by the name in the program
+    outsides: Mapping[str, MainArray]  # by the name in the program
     copies: Mapping[str, BoxCopy]  # by the name that addresses them
     held: Mapping[str, Held]  # the region's own variables, by their name in the model
     shared: frozenset[str]  # those of them that live in the arguments
@@ -49,7 +49,7 @@ class Scope(NamedTuple):
 
 
 @record
-class Marked(BodyPrinter):
+class MarkedBodies(BodyPrinter):
     """Statement bodies with marks for their accesses; accesses to one element have one mark."""
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
@@ -71,11 +71,11 @@ def marked(scop: Scop, at: Instance) -> Node:
     params = {p.name: p for p in scop.params}
     names = {v: f"{VARIABLE}{v}" for e in at.values for v in expr_names(e) if v not in params}
     ints = IntPrinter(params, names, set())
-    found = read_statements(Marked(scop, ints, {}).statement(s, at))
+    found = read_statements(MarkedBodies(scop, ints, {}).statement(s, at))
     return found[0] if len(found) == 1 else Node("block", "", found)
 
 
-def wanted(sc: Scope, at: Instance, number: int, shift: Mapping[str, CExpr]) -> Element:
+def wanted(sc: NameScope, at: Instance, number: int, shift: Mapping[str, CExpr]) -> LocalElement:
     """The element of an access, with some loop variables moved on."""
     s = sc.scop.statement(at.stmt)
     a = s.accesses[number]
@@ -87,15 +87,15 @@ def wanted(sc: Scope, at: Instance, number: int, shift: Mapping[str, CExpr]) -> 
     return _element(sc, a.array, [polynomial(e) for e in index])
 
 
-def _element(sc: Scope, array: str, index: Sequence[Poly], copy: str = "") -> Element:
+def _element(sc: NameScope, array: str, index: Sequence[Poly], copy: str = "") -> LocalElement:
     """Arrays that are addressed by one number have elements with one coordinate."""
     flat = next((o for o in sc.outsides.values() if o.array == array and o.flat), None)
     if flat is not None and len(index) == len(flat.strides):
-        return Element(array, (total(i * p for i, p in zip(index, flat.strides, strict=True)),), copy)
-    return Element(array, tuple(index), copy)
+        return LocalElement(array, (total(i * p for i, p in zip(index, flat.strides, strict=True)),), copy)
+    return LocalElement(array, tuple(index), copy)
 
 
-def resolve(sc: Scope, e: Node) -> Element | None:
+def resolve(sc: NameScope, e: Node) -> LocalElement | None:
     """The element that an expression names; None if it names none."""
     base, subscripts = e, list[Node]()
     while base.kind == "index":
@@ -103,10 +103,10 @@ def resolve(sc: Scope, e: Node) -> Element | None:
         base = base.kids[0]
     if base.kind == "unary" and base.text == "*" and not subscripts:
         base = base.kids[0]
-        return Element(sc.outsides[base.text].array, ()) if _single(sc, base) else None
+        return LocalElement(sc.outsides[base.text].array, ()) if _single(sc, base) else None
     if base.kind == "member" and base.text == "->" and base.kids[0] == Node("name", sc.args):
         name = base.kids[1].text
-        return Element(name, _numbers(sc, subscripts)) if name in sc.shared else None
+        return LocalElement(name, _numbers(sc, subscripts)) if name in sc.shared else None
     if base.kind != "name":
         return None
     name = base.text
@@ -121,21 +121,21 @@ def resolve(sc: Scope, e: Node) -> Element | None:
         found = _numbers(sc, subscripts)
         if len(found) != (1 if o.flat else len(o.strides)):
             raise Unread(f"`{name}` with more or fewer subscripts")
-        return Element(o.array, found)
+        return LocalElement(o.array, found)
     if name in sc.held and name not in sc.shared:
-        return Element(name, _numbers(sc, subscripts))
+        return LocalElement(name, _numbers(sc, subscripts))
     return None
 
 
-def _single(sc: Scope, base: Node) -> bool:
+def _single(sc: NameScope, base: Node) -> bool:
     return base.kind == "name" and base.text in sc.outsides and not sc.scop.arrays[sc.outsides[base.text].array].rank
 
 
-def _numbers(sc: Scope, subscripts: Sequence[Node]) -> tuple[Poly, ...]:
+def _numbers(sc: NameScope, subscripts: Sequence[Node]) -> tuple[Poly, ...]:
     return tuple(polynomial(sc.integer(s)) for s in subscripts)
 
 
-class Term(NamedTuple):
+class ValueTerm(NamedTuple):
     """An operation on values."""
 
     kind: str
@@ -143,7 +143,7 @@ class Term(NamedTuple):
     kids: tuple[Value, ...]
 
 
-Value = Union[Element, Poly, Term]
+Value = Union[LocalElement, Poly, ValueTerm]
 Leaf = Callable[[Node], Union[Value, None]]
 
 
@@ -161,15 +161,15 @@ def build(e: Node, leaf: Leaf) -> Value:
         if e.kind == "binary" and e.text in ("+", "-", "*"):
             a, b = known
             return a + b if e.text == "+" else a - b if e.text == "-" else a * b
-    return Term(e.kind, e.text, kids)
+    return ValueTerm(e.kind, e.text, kids)
 
 
 def _literal(v: Value) -> Poly | None:
-    plain = isinstance(v, Term) and v.kind == "number" and v.text.isdigit()
+    plain = isinstance(v, ValueTerm) and v.kind == "number" and v.text.isdigit()
     return poly(int(v.text)) if plain else None  # type: ignore[union-attr]
 
 
-def printed(sc: Scope, e: Node) -> Value:
+def printed(sc: NameScope, e: Node) -> Value:
     """The value of an expression of the program."""
 
     def leaf(x: Node) -> Value | None:
@@ -184,7 +184,7 @@ def printed(sc: Scope, e: Node) -> Value:
     return build(e, leaf)
 
 
-def expected(sc: Scope, at: Instance, e: Node, shift: Mapping[str, CExpr] = MappingProxyType({})) -> Value:
+def expected(sc: NameScope, at: Instance, e: Node, shift: Mapping[str, CExpr] = MappingProxyType({})) -> Value:
     """What a marked statement, or a part of it, is to be, with some loop variables moved on."""
 
     def leaf(x: Node) -> Value | None:
@@ -198,14 +198,14 @@ def expected(sc: Scope, at: Instance, e: Node, shift: Mapping[str, CExpr] = Mapp
     return build(e, leaf)
 
 
-def alike(found: Value, want: Value, places: dict[Element, set[str]]) -> bool:
+def alike(found: Value, want: Value, places: dict[LocalElement, set[str]]) -> bool:
     """The same operations on the same elements, wherever those are kept; `places` gets to know where that is."""
-    if isinstance(found, Element) and isinstance(want, Element):
+    if isinstance(found, LocalElement) and isinstance(want, LocalElement):
         if found[:2] != want[:2]:
             return False
         places.setdefault(want, set()).add(found.copy)
         return True
-    if isinstance(found, Term) and isinstance(want, Term):
+    if isinstance(found, ValueTerm) and isinstance(want, ValueTerm):
         same = found[:2] == want[:2] and len(found.kids) == len(want.kids)
         return same and all(alike(a, b, places) for a, b in zip(found.kids, want.kids, strict=True))
     return type(found) is type(want) and found == want

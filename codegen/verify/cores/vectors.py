@@ -17,11 +17,11 @@ from codegen.verify.cores.expr import same
 from codegen.verify.cores.lanes import VECTOR, LaneStrip, VectorBlock, loop_of
 from codegen.verify.cores.loop_heads import check_end, check_limit, past, step_of, with_integer
 from codegen.verify.cores.statements import Places, check_statement
-from codegen.verify.cores.values import Scope
+from codegen.verify.cores.values import NameScope
 from codegen.verify.text.read import Node, Unread
 
 
-class Order(NamedTuple):
+class VectorOrder(NamedTuple):
     """The order of a nest: loops outside, those whose iterations come in any order, and those inside of them."""
 
     outer: tuple[str, ...]
@@ -41,7 +41,7 @@ class PrintedNest:
     outer: tuple[str, ...] | None = None
     places: Places = field(default_factory=dict)  # the boxes in which each access is found
 
-    def read(self, sc: Scope, body: Sequence[Node]) -> Order:
+    def read(self, sc: NameScope, body: Sequence[Node]) -> VectorOrder:
         """Raises Unread unless the text runs every iteration once, on the elements that the statement touches there."""
         self._cover(sc, body, dict.fromkeys((lp.var for lp in self.loops), "all"), ())
         assert self.outer is not None
@@ -50,11 +50,11 @@ class PrintedNest:
             raise Unread("loops in different orders")
         if any(len(p) != 1 for p in self.places.values()):
             raise Unread("an access that finds its elements in different places")
-        return Order(self.outer, frozenset(self.free), inner.pop())
+        return VectorOrder(self.outer, frozenset(self.free), inner.pop())
 
     # -- loops -------------------------------------------------------------------------------------
 
-    def _cover(self, sc: Scope, body: Sequence[Node], state: Mapping[str, object], path: tuple[str, ...]) -> None:
+    def _cover(self, sc: NameScope, body: Sequence[Node], state: Mapping[str, object], path: tuple[str, ...]) -> None:
         """The statements run what the state says is still to be run, each iteration once."""
         if len(body) == 1 and body[0].kind == "block":
             body = body[0].kids
@@ -71,7 +71,7 @@ class PrintedNest:
         else:
             raise Unread(f"`{body[0].kind}` in a nest")
 
-    def _plain(self, sc: Scope, node: Node, state: Mapping[str, object], path: tuple[str, ...]) -> None:
+    def _plain(self, sc: NameScope, node: Node, state: Mapping[str, object], path: tuple[str, ...]) -> None:
         first, cond, step, inside = node.kids
         if first.kind != "declare":
             raise Unread("a loop that goes on where none has stopped")
@@ -89,7 +89,7 @@ class PrintedNest:
         self._cover(sc, body, {**state, lp.var: "one"}, (*path, lp.var))
 
     def _rest(
-        self, sc: Scope, node: Node, running: str, body: Sequence[Node], state: Mapping[str, object],
+        self, sc: NameScope, node: Node, running: str, body: Sequence[Node], state: Mapping[str, object],
         path: tuple[str, ...],
     ) -> None:  # fmt: skip
         """A loop over what is left of a strip, or of a loop, whose variable is called as before inside."""
@@ -109,7 +109,7 @@ class PrintedNest:
         # Inside, the name is the variable of this loop again.
         self._cover(sc, body[1:], {**state, lp.var: "one"}, (*path, lp.var))
 
-    def _strips(self, sc: Scope, body: Sequence[Node], state: Mapping[str, object], path: tuple[str, ...]) -> None:
+    def _strips(self, sc: NameScope, body: Sequence[Node], state: Mapping[str, object], path: tuple[str, ...]) -> None:
         """A loop in parts, each of which goes on where the one before it stopped."""
         name = body[0].text
         lp = loop_of(self.loops, name, state)
@@ -137,7 +137,7 @@ class PrintedNest:
                 return
         raise Unread(f"the last iterations of `{name}` are left out")
 
-    def _single(self, sc: Scope, body: Sequence[Node], path: tuple[str, ...]) -> None:
+    def _single(self, sc: NameScope, body: Sequence[Node], path: tuple[str, ...]) -> None:
         if len(body) != 1:
             raise Unread("more than one statement in an iteration")
         check_statement(sc, self.at, self.statement, body[0], self.places)
@@ -146,7 +146,7 @@ class PrintedNest:
 
     # -- vectors -----------------------------------------------------------------------------------
 
-    def _vectors(self, sc: Scope, body: Sequence[Node], state: Mapping[str, object], path: tuple[str, ...]) -> None:
+    def _vectors(self, sc: NameScope, body: Sequence[Node], state: Mapping[str, object], path: tuple[str, ...]) -> None:
         s = sc.scop.statement(self.at.stmt)
         target = s.accesses[s.target]
         if self.statement.kind != "do" or self.statement.kids[0].kind != "assign":

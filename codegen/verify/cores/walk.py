@@ -11,23 +11,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, CExpr, CNode, Declare, Int, Name
-from codegen.verify.cores.commands import Buffer
-from codegen.verify.cores.frame import BufferView, Frame, puts_in
+from codegen.verify.cores.commands import CoreBuffer
+from codegen.verify.cores.frame import BufferView, LocalMemoryFrame, puts_in
 from codegen.verify.cores.loop_heads import with_integer
 from codegen.verify.cores.memory import outside_of
 from codegen.verify.cores.moves import Moves
-from codegen.verify.cores.records import Fetch, Stage
+from codegen.verify.cores.records import Fetch, StagedBoxes
 from codegen.verify.cores.types import plain_type, type_of, value_type
-from codegen.verify.cores.values import Scope
-from codegen.verify.readback import Point
+from codegen.verify.cores.values import NameScope
+from codegen.verify.readback import TreePoint
 from codegen.verify.text.lanes import show
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 
-class Walk(Moves, ABC):
+class KernelWalk(Moves, ABC):
     """The text of one kernel."""
 
-    def run(self, body: Sequence[Node], kernel: CNode, sc: Scope, at: Point) -> None:
+    def run(self, body: Sequence[Node], kernel: CNode, sc: NameScope, at: TreePoint) -> None:
         """Raises Unread with what the text does differently."""
         self._find_puts(body, set())
         left = self._list(body, [kernel], sc, at, ())
@@ -39,11 +39,12 @@ class Walk(Moves, ABC):
     # -- lists of statements -----------------------------------------------------------------------
 
     def _list(
-        self, body: Sequence[Node], nodes: Sequence[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...],
-        frame: Frame | None = None,
+        self, body: Sequence[Node], nodes: Sequence[CNode], sc: NameScope, at: TreePoint,
+        stages: tuple[StagedBoxes, ...],
+        frame: LocalMemoryFrame | None = None,
     ) -> list[CNode]:  # fmt: skip
         """Runs a list of statements on nodes of the tree; gives those that it does not run."""
-        f = frame or Frame(self.buffers)
+        f = frame or LocalMemoryFrame(self.buffers)
         todo = _flat(nodes)
         left = list(body)
         first: Fetch | None = None
@@ -78,14 +79,14 @@ class Walk(Moves, ABC):
                 copies = f.begin(puts_in(sc, self.buffers, left, self._test))
                 if copies:
                     sc = sc._replace(copies={**sc.copies, **copies})
-                    stages = (*stages, Stage(tuple(copies.values()), at))
+                    stages = (*stages, StagedBoxes(tuple(copies.values()), at))
                 todo = self._node(s, todo, sc, at, stages, (now, first))
         f.end()
         for b in f.late:
             self.late[b] = next(c for c, r in self._counters.items() if self._puts[r] == b)
         return todo
 
-    def _held(self, s: Node, todo: list[CNode], sc: Scope) -> tuple[Scope, list[CNode]]:
+    def _held(self, s: Node, todo: list[CNode], sc: NameScope) -> tuple[NameScope, list[CNode]]:
         node = todo[0]
         assert isinstance(node, Declare)
         slot = next(h for h in node.slots if h.array == s.text)
@@ -117,7 +118,7 @@ class Walk(Moves, ABC):
 
     # -- declarations ------------------------------------------------------------------------------
 
-    def _declare(self, s: Node, sc: Scope, f: Frame) -> Scope:
+    def _declare(self, s: Node, sc: NameScope, f: LocalMemoryFrame) -> NameScope:
         kind, sizes, value = s.kids
         words = kind.text.replace("*", " * ").split()
         if "*" in words:
@@ -149,7 +150,7 @@ class Walk(Moves, ABC):
                 raise Unread(f"`{s.text}` has no fixed size")
             known_sizes = [x.value for x in numbers if isinstance(x, Int)]
             copies = known_sizes[0] if len(known_sizes) == 2 else 1
-            self.buffers[s.text] = Buffer(known_sizes[-1], copies, plain_type(kind.text))
+            self.buffers[s.text] = CoreBuffer(known_sizes[-1], copies, plain_type(kind.text))
             return sc
         raise Unread(f"`{s.text}`")
 
@@ -159,7 +160,7 @@ class Walk(Moves, ABC):
         if member != s.text or given is None or s.kids[1].kids or plain_type(s.kids[0].text) != type_of(given):
             raise Unread(f"`{s.text}` has the value or the type of another")
 
-    def _own(self, name: str, value: Node, sc: Scope) -> CExpr:
+    def _own(self, name: str, value: Node, sc: NameScope) -> CExpr:
         """The value of a constant; the number of a core's row and column are names of their own."""
         w = self.words
         id_, columns = Node("name", w.id), Node("number", str(w.columns))
@@ -177,7 +178,7 @@ class Walk(Moves, ABC):
         plain = e.kind == "member" and e.text == "->" and e.kids[0] == Node("name", self.words.args)
         return e.kids[1].text if plain else ""
 
-    def _pointer(self, s: Node, sc: Scope, f: Frame) -> Scope:
+    def _pointer(self, s: Node, sc: NameScope, f: LocalMemoryFrame) -> NameScope:
         _, sizes, value = s.kids
         shape = tuple(sc.integer(x) for x in sizes.kids)
         member = self._member(value)
@@ -211,23 +212,23 @@ class Walk(Moves, ABC):
 
     @abstractmethod
     def _node(
-        self, s: Node, todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...],
+        self, s: Node, todo: list[CNode], sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...],
         ahead: tuple[str, Fetch | None],
     ) -> list[CNode]:  # fmt: skip
         """A statement that runs the first of these nodes; gives the others."""
 
     @abstractmethod
     def _nest(
-        self, body: Sequence[Node], todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...]
+        self, body: Sequence[Node], todo: list[CNode], sc: NameScope, at: TreePoint, stages: tuple[StagedBoxes, ...]
     ) -> list[CNode]:
         """A loop nest that runs the first of these nodes; gives the others."""
 
     @abstractmethod
-    def _fetch(self, s: Node, sc: Scope, f: Frame) -> Fetch:
+    def _fetch(self, s: Node, sc: NameScope, f: LocalMemoryFrame) -> Fetch:
         """A command that fetches a box of an array, with what it waits on."""
 
     @abstractmethod
-    def _deal(self, s: Node, f: Frame) -> None:
+    def _deal(self, s: Node, f: LocalMemoryFrame) -> None:
         """A statement that says which turns of a loop this core takes."""
 
 

@@ -37,7 +37,7 @@ from codegen.verify.lowered.inner_loops import check_inner, check_split, check_t
 from codegen.verify.lowered.scalar_replacement import check_scalar_replacement
 from codegen.verify.lowered.strips import check_head, check_strips
 from codegen.verify.lowered.trace import Trace
-from codegen.verify.lowered.variables import Instead, Setting, Variable
+from codegen.verify.lowered.variables import BodyContext, Instead, Variable
 from codegen.verify.readback import StatementRun
 from codegen.verify.scalar_replacement import written_before
 
@@ -52,7 +52,7 @@ def wrong_form(e: Evidence) -> Sequence[Finding]:
         for f in (lp.form, lp.alone):
             try:
                 if f is not None:
-                    check_form(Setting(e.scop, None, "", written), lp, f)
+                    check_form(BodyContext(e.scop, None, "", written), lp, f)
             except Wrong as wrong:
                 out.append(Finding("form", f"loop `{lp.loop.name}`, as it is carried out, {wrong}"))
         problem = _wrong_ahead(e, lp, inside) if lp.ahead or lp.sure else ""
@@ -81,7 +81,7 @@ def _written(e: Evidence, lp: For) -> Iterator[str]:
             yield from (a.array for a in s.accesses if a.write)
 
 
-def check_form(at: Setting, plain: For, f: Form) -> None:
+def check_form(at: BodyContext, plain: For, f: Form) -> None:
     """Raises Wrong where the form of a loop does not do what the loop does."""
     if isinstance(f, Strips):
         check_strips(_match, at, f, plain, (), {})
@@ -97,7 +97,7 @@ def check_form(at: Setting, plain: For, f: Form) -> None:
     _match(replace(at, alike=frozenset(plain.loop.alike)), plain.body, f.body, box, {})
 
 
-def _match(at: Setting, plain: CNode, body: Body, box: Box, variables: dict[str, Variable]) -> dict[str, Variable]:
+def _match(at: BodyContext, plain: CNode, body: Body, box: Box, variables: dict[str, Variable]) -> dict[str, Variable]:
     """Does a body do in all iterations of a box what the plain one does? The result has what its variables then are."""
     children = plain.children if isinstance(plain, Block) else (plain,)
     if all(isinstance(x, Plain) for x in body):
@@ -124,7 +124,7 @@ def _match(at: Setting, plain: CNode, body: Body, box: Box, variables: dict[str,
 
 
 def _statements(
-    at: Setting, group: Sequence[Instance], left: list[Item], box: Box, variables: dict[str, Variable]
+    at: BodyContext, group: Sequence[Instance], left: list[Item], box: Box, variables: dict[str, Variable]
 ) -> dict[str, Variable]:
     """Statements up to the next loop."""
     trace = Trace(at, group, box, dict(variables))
@@ -134,7 +134,7 @@ def _statements(
     return trace.variables
 
 
-def _loop(at: Setting, plain: For, x: Item, box: Box, variables: dict[str, Variable]) -> None:
+def _loop(at: BodyContext, plain: For, x: Item, box: Box, variables: dict[str, Variable]) -> None:
     if isinstance(x, Strips):
         check_strips(_match, at, x, plain, box, variables)
     elif isinstance(x, Inner):

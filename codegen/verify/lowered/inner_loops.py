@@ -15,19 +15,19 @@ from codegen.scop.dependences import param_space
 from codegen.scop.tree import SEQUENTIAL
 from codegen.verify.lowered.elements import Box, Dim, Wrong, constant_apart, found_at, same_code, wanted
 from codegen.verify.lowered.strips import Match, check_head
-from codegen.verify.lowered.variables import Instead, Setting, Variable
-from codegen.verify.readback import Point
+from codegen.verify.lowered.variables import BodyContext, Instead, Variable
+from codegen.verify.readback import TreePoint
 
 Path = tuple[For, ...]
 
 
-def check_inner(match: Match, at: Setting, x: Inner, plain: For, box: Box, variables: dict[str, Variable]) -> None:
+def check_inner(match: Match, at: BodyContext, x: Inner, plain: For, box: Box, variables: dict[str, Variable]) -> None:
     check_head(x.head, plain, box)
     match(at, plain.body, x.body, box, variables)
 
 
 def check_together(
-    match: Match, at: Setting, x: Together, plain: For, box: Box, variables: dict[str, Variable]
+    match: Match, at: BodyContext, x: Together, plain: For, box: Box, variables: dict[str, Variable]
 ) -> None:
     """A loop in all lanes, with elements in variables all the while."""
     check_head(x.head, plain, box)
@@ -52,7 +52,7 @@ def check_together(
         raise Wrong(f"may leave iterations of `{plain.loop.name}` out at its end")
 
 
-def _held(at: Setting, load: Load, box: Box, variables: dict[str, Variable]) -> tuple[tuple, ...]:  # type: ignore[type-arg]
+def _held(at: BodyContext, load: Load, box: Box, variables: dict[str, Variable]) -> tuple[tuple, ...]:  # type: ignore[type-arg]
     s = at.scop.statement(load.stmt)
     elements = found_at(at.scop, s, load.access, load.place, at.lanes, load.count)
     if any(isinstance(v, Instead) and v.elements[0][0] == elements[0][0] for v in variables.values()):
@@ -70,7 +70,7 @@ def _check_tests(x: Together, plain: For, paths: Sequence[tuple[Instance, Path]]
             raise Wrong(f"leaves `{plain.loop.name}` out where some of it runs")
 
 
-def _check_lasting(at: Setting, x: Together, paths: Sequence[tuple[Instance, Path]], box: Box) -> None:
+def _check_lasting(at: BodyContext, x: Together, paths: Sequence[tuple[Instance, Path]], box: Box) -> None:
     """Elements in variables are there, since something that touches each runs for certain; so do stores of it."""
     sure = [p for p, path in paths if all(_runs(f) or any(_alike(f, t) for t in x.tests) for f in path)]
     for load in x.loads:
@@ -87,7 +87,7 @@ def _check_lasting(at: Setting, x: Together, paths: Sequence[tuple[Instance, Pat
         raise Wrong("stores what it has not loaded")
 
 
-def _touches(at: Setting, p: Instance, e: tuple, box: Box, write: bool) -> bool:  # type: ignore[type-arg]
+def _touches(at: BodyContext, p: Instance, e: tuple, box: Box, write: bool) -> bool:  # type: ignore[type-arg]
     """Does a statement read, or write, an element for certain in one of the iterations that run at once?"""
     s = at.scop.statement(p.stmt)
     numbers = [n for n, a in enumerate(s.accesses) if a.array == e[0] and (a.write or not write)]
@@ -96,7 +96,7 @@ def _touches(at: Setting, p: Instance, e: tuple, box: Box, write: bool) -> bool:
     return any(wanted(s, p, n, box, by) == e for n in numbers for by in points)
 
 
-def _target(at: Setting, p: Instance) -> str:
+def _target(at: BodyContext, p: Instance) -> str:
     s = at.scop.statement(p.stmt)
     return s.accesses[s.target].array
 
@@ -128,7 +128,7 @@ def _runs(node: For) -> bool:
     return (_count(node) or 0) > 0
 
 
-def check_split(match: Match, at: Setting, x: Split, plain: For, box: Box, variables: dict[str, Variable]) -> None:
+def check_split(match: Match, at: BodyContext, x: Split, plain: For, box: Box, variables: dict[str, Variable]) -> None:
     """A loop that begins or ends elsewhere in some lanes: each lane runs through all of its own iterations, in order.
     """
     wide = [d for d in box if d.size > 1]
@@ -155,7 +155,7 @@ def _check_alone(x: Alone, plain: For, lane: Dim) -> None:
         raise Wrong("does something else in single lanes")
 
 
-def _check_split_bounds(at: Setting, x: Split, plain: For, lane: Dim) -> None:
+def _check_split_bounds(at: BodyContext, x: Split, plain: For, lane: Dim) -> None:
     """For every lane: the parts are all of its iterations, none twice, and come in their order."""
     past = plain.upper if plain.op == "<" else Bin("+", plain.upper, Int(1))
     own: dict[str, CExpr] = {lane.var: Name("lane")}
@@ -167,7 +167,7 @@ def _check_split_bounds(at: Setting, x: Split, plain: For, lane: Dim) -> None:
     exprs = [plain.lower, past, x.first, x.past]
     names = sorted({lane.var, *(n for e in exprs for n in expr_names(e))} - {p.name for p in at.scop.params})
     space = param_space(at.scop).set_from_params().add_dims(isl.dim_type.set, len(names) + 2)
-    here = Point(isl.Set.universe(space).intersect_params(at.scop.context), (*names, "lane", plain.var), (), (), ())
+    here = TreePoint(isl.Set.universe(space).intersect_params(at.scop.context), (*names, "lane", plain.var), (), (), ())
     first, lanes = here.value(Name(lane.var)), here.value(Name("lane"))
     domain = here.domain.intersect(lanes.ge_set(first))
     domain = domain.intersect(lanes.lt_set(first.add_constant_val(isl.Val(lane.size))))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from codegen.ast.ctree import Bin, For, Instance, Int, ReplacedElements, substitute
-from codegen.ast.lowered import Do, First, InVariable, Item, Load, Move, One, Put, ScalarReplacement, Value, Work
+from codegen.ast.lowered import Do, First, InVariable, Item, Load, Move, One, ScalarReplacement, StoreValue, Value, Work
 from codegen.ast.normal_forms import forms
 from codegen.ast.scalar_replacement import instances
 from codegen.record import mutable
@@ -94,7 +94,7 @@ class _Lines:
             self.values[x.name] = self.values[x.source]
         elif isinstance(x, (Value, Do)):
             self._compute(x)
-        elif isinstance(x, Put):
+        elif isinstance(x, StoreValue):
             k = self._which(x.work)
             if self.results.get(x.name) != k:
                 raise Wrong("stores the value of another statement")

@@ -33,10 +33,10 @@ from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.lowered.elements import Box, Dim, Wrong, found_at, shifted_by
 from codegen.verify.lowered.trace import Trace
-from codegen.verify.lowered.variables import Partial, Setting, Variable, VariableCopy
+from codegen.verify.lowered.variables import BodyContext, Partial, Variable, VariableCopy
 
 # Checks that a body does what the plain one does in a box, and says what its variables are afterwards.
-Match = Callable[[Setting, CNode, Body, Box, dict[str, Variable]], dict[str, Variable]]
+Match = Callable[[BodyContext, CNode, Body, Box, dict[str, Variable]], dict[str, Variable]]
 
 
 @mutable
@@ -50,7 +50,9 @@ class _State:
     again: bool = False  # some may have run twice
 
 
-def check_strips(match: Match, at: Setting, f: Strips, plain: For, box: Box, variables: dict[str, Variable]) -> None:
+def check_strips(
+    match: Match, at: BodyContext, f: Strips, plain: For, box: Box, variables: dict[str, Variable]
+) -> None:
     """Raises Wrong where a loop in parts does not do what the plain one does."""
     check_head(f.head, plain, box)
     if plain.step != 1:
@@ -75,7 +77,7 @@ def check_head(head: For, plain: For, box: Box) -> None:
         raise Wrong(f"runs `{plain.loop.name}` alike in iterations where it begins or ends elsewhere")
 
 
-def _check_again(at: Setting, plain: For) -> None:
+def _check_again(at: BodyContext, plain: For) -> None:
     """Iterations may run again where they store the same values: nothing is read that they write."""
     found = list(_statements(at, plain))
     written = {s.accesses[s.target].array for s in found}
@@ -83,14 +85,14 @@ def _check_again(at: Setting, plain: For) -> None:
         raise Wrong("runs iterations again that would have another result")
 
 
-def _statements(at: Setting, node: CNode) -> Iterator[Statement]:
+def _statements(at: BodyContext, node: CNode) -> Iterator[Statement]:
     return (at.scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance))
 
 
 @mutable
 class _Parts:
     match: Match
-    at: Setting
+    at: BodyContext
     plain: For
     box: Box
 

@@ -21,8 +21,8 @@ from codegen.ast.lowered import (
     Load,
     Move,
     Picked,
-    Put,
     PutBoth,
+    StoreValue,
     Value,
     Work,
     Zip,
@@ -48,20 +48,28 @@ from codegen.verify.lowered.elements import (
     spans,
     wanted,
 )
-from codegen.verify.lowered.variables import Event, Instead, Partial, Result, Setting, Variable, VariableCopy
+from codegen.verify.lowered.variables import (
+    BodyContext,
+    Instead,
+    MemoryUse,
+    Partial,
+    Variable,
+    VariableCopy,
+    VariableValue,
+)
 
 
 @mutable
 class Trace:
     """A body as it runs."""
 
-    at: Setting
+    at: BodyContext
     plain: Sequence[Instance]
     box: Box
     variables: dict[str, Variable]
     clock: int = 0
     stored: list[tuple[int, Offsets]] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[MemoryUse] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._where = {
@@ -86,8 +94,8 @@ class Trace:
             elif isinstance(x, Zip):
                 self.variables[x.name] = self._zip(x)
             elif isinstance(x, Value):
-                self.variables[x.name] = Result(tuple(self._compute(x.work)))
-            elif isinstance(x, Put):
+                self.variables[x.name] = VariableValue(tuple(self._compute(x.work)))
+            elif isinstance(x, StoreValue):
                 self._put(x.work, x.name)
             elif isinstance(x, PutBoth):
                 self._put_both(x)
@@ -101,7 +109,7 @@ class Trace:
         every = [(k, by) for k in range(len(self.plain)) for by in self.points()]
         if sorted(self.stored) != every:
             raise Wrong("does not run every statement once in each iteration")
-        groups: dict[object, list[tuple[tuple[Offsets, int], Event]]] = {}
+        groups: dict[object, list[tuple[tuple[Offsets, int], MemoryUse]]] = {}
         for x in self.events:
             apart = tuple(o for d, o in zip(self.box, x.by, strict=True) if d.free)
             order = tuple(o for d, o in zip(self.box, x.by, strict=True) if not d.free), x.k
@@ -230,7 +238,7 @@ class Trace:
     def _check_value(self, s: Statement, lanes: Sequence[tuple[int, Offsets]], name: str) -> None:
         """Is what the variable has the value of the statement in these iterations?"""
         var = self.variables.get(name)
-        if not isinstance(var, Result) or len(var.of) != len(lanes):
+        if not isinstance(var, VariableValue) or len(var.of) != len(lanes):
             raise Wrong(f"stores variable {name}, which has no such value")
         for (k, by), (j, there) in zip(lanes, var.of, strict=True):
             # Iterations that read the same elements, and are free to run in any order: nobody writes these.
@@ -306,7 +314,7 @@ class Trace:
         if time is None and array in self.at.written and not self._gathered(k, array):
             raise Wrong(f"keeps elements of `{array}`, which is written meanwhile")
         if time is not None and array in self._written:
-            self.events.append(Event(k, by, element, write, time))
+            self.events.append(MemoryUse(k, by, element, write, time))
 
     def _gathered(self, k: int, array: str) -> bool:
         names = {v.stmt for v in self.variables.values() if isinstance(v, Partial)}
@@ -323,7 +331,7 @@ def _reads(s: Statement) -> list[int]:
     return sorted(named | ({s.target} if s.op != "=" else set()))
 
 
-def _in_order(first: tuple[Offsets, int], second: tuple[Offsets, int], x: Event, y: Event) -> bool:
+def _in_order(first: tuple[Offsets, int], second: tuple[Offsets, int], x: MemoryUse, y: MemoryUse) -> bool:
     """Do two uses of memory, at two places of the plain order, come at times in the same order? At one place what is
     read comes first."""
     if first == second:

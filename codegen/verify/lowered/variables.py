@@ -31,17 +31,17 @@ class Partial:
 
 
 @record
-class Result:
+class VariableValue:
     """A variable that has the value of statements: (number in the body, iteration), one for each lane."""
 
     of: tuple[tuple[int, Offsets], ...]
 
 
-Variable = VariableCopy | Instead | Partial | Result
+Variable = VariableCopy | Instead | Partial | VariableValue
 
 
 @record
-class Setting:
+class BodyContext:
     """What is known where a body runs."""
 
     scop: Scop
@@ -52,7 +52,7 @@ class Setting:
 
 
 @record
-class Event:
+class MemoryUse:
     """A use of memory: by which statement, in which iteration, and when."""
 
     k: int

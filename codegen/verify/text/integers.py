@@ -13,34 +13,34 @@ from codegen.verify.text.read import Node, Unread
 _INTEGERS = frozenset(("long", "int", "unsigned long", "unsigned int", "unsigned", "size_t", "ptrdiff_t"))
 
 
-class Cond(NamedTuple):
+class IntegerCondition(NamedTuple):
     """`ge`: a polynomial is at least 0; `and`, `or` of others; `unknown` where nothing can be said."""
 
     op: str
-    args: tuple[Cond, ...] = ()
+    args: tuple[IntegerCondition, ...] = ()
     value: Poly = ZERO
 
 
-UNKNOWN, TRUE, FALSE = Cond("unknown"), Cond("and"), Cond("or")
+UNKNOWN, TRUE, FALSE = IntegerCondition("unknown"), IntegerCondition("and"), IntegerCondition("or")
 
 
-def ge(p: Poly) -> Cond:
-    return Cond("ge", (), p)
+def ge(p: Poly) -> IntegerCondition:
+    return IntegerCondition("ge", (), p)
 
 
-def both(*args: Cond) -> Cond:
-    return args[0] if len(args) == 1 else Cond("and", args)
+def both(*args: IntegerCondition) -> IntegerCondition:
+    return args[0] if len(args) == 1 else IntegerCondition("and", args)
 
 
-def negated(c: Cond) -> Cond:
+def negated(c: IntegerCondition) -> IntegerCondition:
     if c.op == "ge":
         return ge(-c.value - 1)
     if c.op == "unknown":
         return c
-    return Cond("or" if c.op == "and" else "and", tuple(map(negated, c.args)))
+    return IntegerCondition("or" if c.op == "and" else "and", tuple(map(negated, c.args)))
 
 
-def ways(c: Cond) -> list[list[Poly]]:
+def ways(c: IntegerCondition) -> list[list[Poly]]:
     """The condition as alternatives, each a list of facts."""
     if c.op == "ge":
         return [[c.value]]
@@ -54,7 +54,7 @@ def ways(c: Cond) -> list[list[Poly]]:
     return found
 
 
-def decided(c: Cond, facts: Facts) -> bool | None:
+def decided(c: IntegerCondition, facts: Facts) -> bool | None:
     """Whether it holds, where that is known."""
     if c.op == "unknown":
         return None
@@ -191,16 +191,16 @@ class Integers:
 
     # -- conditions --------------------------------------------------------------------------------
 
-    def cond(self, e: Node) -> Cond:
+    def cond(self, e: Node) -> IntegerCondition:
         if e.kind == "unary" and e.text == "!":
             return negated(self.cond(e.kids[0]))
         if e.kind == "binary" and e.text in ("&&", "||"):
-            return Cond("and" if e.text == "&&" else "or", tuple(self.cond(k) for k in e.kids))
+            return IntegerCondition("and" if e.text == "&&" else "or", tuple(self.cond(k) for k in e.kids))
         if e.kind == "choose":
             test, yes, no = (self.cond(k) for k in e.kids)
-            return Cond("or", (both(test, yes), both(negated(test), no)))
-        if e.kind == "name" and isinstance(self.names.get(e.text), Cond):
-            found: Cond = self.names[e.text]
+            return IntegerCondition("or", (both(test, yes), both(negated(test), no)))
+        if e.kind == "name" and isinstance(self.names.get(e.text), IntegerCondition):
+            found: IntegerCondition = self.names[e.text]
             return found
         if e.kind == "binary" and e.text in ("<", ">", "<=", ">=", "==", "!="):
             if any(_floats(k) for k in e.kids):
@@ -210,7 +210,7 @@ class Integers:
         return _compared("!=", self.value(e), ZERO)
 
 
-def _compared(op: str, x: Poly, y: Poly) -> Cond:
+def _compared(op: str, x: Poly, y: Poly) -> IntegerCondition:
     if op in ("<", ">"):
         return ge(y - x - 1) if op == "<" else ge(x - y - 1)
     if op in ("<=", ">="):

@@ -17,7 +17,7 @@ from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import is_rolled, tile_name
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.microkernel_rolled import whole_of
-from codegen.verify.text.lanes import UniformReader, Value, of_lane, operation, show, vector_types
+from codegen.verify.text.lanes import RegisterValue, UniformReader, of_lane, operation, show, vector_types
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function, read_functions
 from codegen.verify.text.unroll import unrolled
@@ -26,7 +26,7 @@ _SILENT = ("TW_PREFETCH", "TW_KEEP_ORDER")
 
 
 @record
-class Layout:
+class KernelLayout:
     """Where a kernel finds things. Of step p and row r, value q of a is element `(p * lefts + q) * a_rows + r`, as
     often as `copies` in a row; of step p and column j, value q of b is element `(p * rights + q) * b_columns + j`."""
 
@@ -40,11 +40,11 @@ class Layout:
     copies: int
 
 
-def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> Layout:
+def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> KernelLayout:
     """What a kernel promises. `lanes` is the length of a vector where only the processor knows."""
     one = poly(isa.lanes_max(mk.elem)) if isa.bits else lanes if lanes is not None else var("vl")
     copies = isa.lanes_max(mk.elem) if mk.spread else 1
-    return Layout(
+    return KernelLayout(
         mk.mr, one * mk.nv, one, mk.a_rows or mk.mr, one * (mk.b_vectors or mk.nv), mk.lefts, mk.rights, copies
     )
 
@@ -56,7 +56,7 @@ def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
         wanted = ["a", "a_row", "a_step", "b", "b_step", "c", "ldc"] if mk.direct else ["a", "b", "c", "ldc"]
         if parameters != ("k", *wanted, *(f"s{i}" for i in range(mk.consts))):
             return f"its parameters are {', '.join(parameters)}"
-        for end in _Run(isa, mk).run(body, State.start()):
+        for end in _Run(isa, mk).run(body, KernelState.start()):
             end.check(isa, mk)
     except Unread as error:
         return str(error)
@@ -75,27 +75,27 @@ def _function(isa: Isa, mk: MicroKernel, text: str) -> tuple[tuple[str, ...], tu
     return found.parameters[2:], unrolled(found, {"rows": mk.mr, "vectors": mk.nv})
 
 
-class State:
+class KernelState:
     """Registers, pointers and conditions on one way through the function."""
 
     def __init__(self) -> None:
-        self.values: dict[str, Value] = {}
+        self.values: dict[str, RegisterValue] = {}
         self.pointers: dict[str, tuple[str, Poly]] = {}
         self.numbers: dict[str, Poly] = {}
-        self.known: dict[str, tuple[bool, Value]] = {}  # conditions that were decided, and the mask behind each
-        self.asked: dict[str, Value] = {}
-        self.stored: dict[Poly, Value] = {}
-        self.passed: list[tuple[bool, Value]] = []  # every decision on the way
+        self.known: dict[str, tuple[bool, RegisterValue]] = {}  # conditions that were decided, and the mask behind each
+        self.asked: dict[str, RegisterValue] = {}
+        self.stored: dict[Poly, RegisterValue] = {}
+        self.passed: list[tuple[bool, RegisterValue]] = []  # every decision on the way
 
     @classmethod
-    def start(cls) -> State:
+    def start(cls) -> KernelState:
         s = cls()
         s.pointers = {p: (p, ZERO) for p in ("a", "b", "c")}
         s.numbers = {n: var(n) for n in ("ldc", "k", "a_row", "a_step", "b_step")}
         return s
 
-    def copy(self) -> State:
-        s = State()
+    def copy(self) -> KernelState:
+        s = KernelState()
         for name, value in vars(self).items():
             setattr(s, name, value.copy())
         return s
@@ -108,17 +108,17 @@ class State:
             raise Unread("it does not store the tile that it should, all of it once")
         hurry = hurried(isa.vec(mk.elem), mk.step)
         for place, value in self.stored.items():
-            if value == Value("done", (Value("load", of="c", at=place),), "exact"):
+            if value == RegisterValue("done", (RegisterValue("load", of="c", at=place),), "exact"):
                 continue
-            if hurry is None or value != Value("done", (Value("load", of="c", at=place),), "quick"):
+            if hurry is None or value != RegisterValue("done", (RegisterValue("load", of="c", at=place),), "quick"):
                 raise Unread(f"it stores something else in row and vector {places[place]}")
-            first = Value(hurry.doubt, (Value("load", of="c", at=place),))
+            first = RegisterValue(hurry.doubt, (RegisterValue("load", of="c", at=place),))
             sure = {x for yes, m in self.passed if not yes for x in _masks(m)}
-            if not {first, Value(hurry.doubt, (value,))} <= sure:
+            if not {first, RegisterValue(hurry.doubt, (value,))} <= sure:
                 raise Unread(f"nothing tells whether row and vector {places[place]} is right in fewer operations")
 
 
-def _masks(m: Value) -> tuple[Value, ...]:
+def _masks(m: RegisterValue) -> tuple[RegisterValue, ...]:
     return (*_masks(m.args[0]), *_masks(m.args[1])) if m.op == "mor" else (m,)
 
 
@@ -129,16 +129,16 @@ class _Run:
         self.isa = (longer(isa, mk.elem) if mk.narrow else None) or isa
         self.mk, self.outer = mk, isa
         self.at = layout(isa, mk)
-        self.state = State()
+        self.state = KernelState()
         self.reader = UniformReader(self.isa, mk.elem, lambda n: self.state.values.get(n), self._scalar, self._address)
 
-    def run(self, body: tuple[Node, ...], state: State) -> list[State]:
+    def run(self, body: tuple[Node, ...], state: KernelState) -> list[KernelState]:
         states = [state]
         for node in body:
             states = [after for s in states for after in self._one(node, s)]
         return states
 
-    def _one(self, node: Node, s: State) -> list[State]:
+    def _one(self, node: Node, s: KernelState) -> list[KernelState]:
         self.state = s
         if node.kind == "several":
             return self.run(node.kids, s)
@@ -156,7 +156,7 @@ class _Run:
             raise Unread(f"a statement of kind {node.kind}")
         return [s]
 
-    def _branch(self, node: Node, s: State) -> list[State]:
+    def _branch(self, node: Node, s: KernelState) -> list[KernelState]:
         cond, then, orelse = node.kids
         negated = cond.kind == "unary" and cond.text == "!"
         name = cond.kids[0] if negated else cond
@@ -242,20 +242,20 @@ class _Run:
 
     # -- the loop over steps -----------------------------------------------------------------------
 
-    def _loop(self, node: Node, s: State) -> State:
+    def _loop(self, node: Node, s: KernelState) -> KernelState:
         """All steps at once, by induction: the body takes the tile from any step to the next."""
         steps, last = self._head(node, s)
         s.numbers.pop("p", None)
         before = {n: v for n, v in s.values.items() if v.op in ("load", "done") and v.of in ("c", "exact", "quick")}
         inner = s.copy()
-        inner.values = {n: Value("reg", of=n) if n in before else v for n, v in s.values.items()}
+        inner.values = {n: RegisterValue("reg", of=n) if n in before else v for n, v in s.values.items()}
         start = dict(s.pointers)
         if any(start[x] != (x, ZERO) for x in "ab"):
             raise Unread("the steps do not begin with the first")
         (after,) = self.run((node.kids[3],), inner)
         if after.stored or after.asked != s.asked:
             raise Unread("the loop over steps stores something")
-        changed = [n for n in before if after.values[n] != Value("reg", of=n)]
+        changed = [n for n in before if after.values[n] != RegisterValue("reg", of=n)]
         lost = [n for n, v in s.values.items() if n not in before and after.values[n] != v]
         if lost:
             raise Unread(f"{lost[0]} changes from step to step")
@@ -270,7 +270,7 @@ class _Run:
         s.numbers["p"] = var("p")
         return s
 
-    def _head(self, node: Node, s: State) -> tuple[int, bool]:
+    def _head(self, node: Node, s: KernelState) -> tuple[int, bool]:
         """How many steps the body takes, and whether none is left afterwards."""
         first, cond, step, _ = node.kids
         zero = first.kind == "declare" and first.text == "p" and first.kids[2] == Node("number", "0")
@@ -287,16 +287,22 @@ class _Run:
         raise Unread("the loop over steps has another end")
 
     def _stepped(
-        self, name: str, was: Value, now: Value, start: dict[str, tuple[str, Poly]], steps: int, last: bool
-    ) -> Value:
+        self,
+        name: str,
+        was: RegisterValue,
+        now: RegisterValue,
+        start: dict[str, tuple[str, Poly]],
+        steps: int,
+        last: bool,
+    ) -> RegisterValue:
         tile = was.args[0] if was.op == "done" else was
         place = self._place(tile)
         for of, step in self._steps().items():
-            want = Value("reg", of=name)
+            want = RegisterValue("reg", of=name)
             for u in range(steps):
                 want = of_lane(step, self.mk.elem, self._leaf(want, place, start, u), operation)
             if want == now and (was.op == "load" or was.of == of):
-                return Value("done", (tile,), of if last else was.of if was.op == "done" else of)
+                return RegisterValue("done", (tile,), of if last else was.of if was.op == "done" else of)
         raise Unread(f"the tile's row and vector {place} is not updated as it should be")
 
     def _steps(self) -> dict[str, Lane]:
@@ -304,33 +310,33 @@ class _Run:
         return {"exact": self.mk.step, **({"quick": hurry.step} if hurry else {})}
 
     def _leaf(
-        self, acc: Value, place: tuple[int, int], start: dict[str, tuple[str, Poly]], u: int
-    ) -> Callable[[Lane], Value]:
+        self, acc: RegisterValue, place: tuple[int, int], start: dict[str, tuple[str, Poly]], u: int
+    ) -> Callable[[Lane], RegisterValue]:
         (r, j), at, mk = place, self.at, self.mk
 
-        def leaf(x: Lane) -> Value:
+        def leaf(x: Lane) -> RegisterValue:
             if x.op == "number":
-                return Value("number", of=str(x.index))
+                return RegisterValue("number", of=str(x.index))
             if x.op == "acc":
                 return acc
             if x.op == "const":
-                return Value("const", of=f"s{x.index}")
+                return RegisterValue("const", of=f"s{x.index}")
             if mk.direct:
                 if x.op == "a":
-                    return Value("dup", of="a", at=start["a"][1] + var("a_row") * r + var("a_step") * u)
-                return Value("load", of="b", at=start["b"][1] + var("b_step") * u + at.lanes * j)
+                    return RegisterValue("dup", of="a", at=start["a"][1] + var("a_row") * r + var("a_step") * u)
+                return RegisterValue("load", of="b", at=start["b"][1] + var("b_step") * u + at.lanes * j)
             if x.op == "a":
                 k = ((u * at.lefts + x.index) * at.a_rows + r) * at.copies
-                return Value("load" if mk.spread else "dup", of="a", at=start["a"][1] + k)
+                return RegisterValue("load" if mk.spread else "dup", of="a", at=start["a"][1] + k)
             row = at.b_columns * (u * at.rights + x.index)
-            return Value("load", of="b", at=start["b"][1] + row + at.lanes * j)
+            return RegisterValue("load", of="b", at=start["b"][1] + row + at.lanes * j)
 
         return leaf
 
-    def _place(self, tile: Value) -> tuple[int, int]:
+    def _place(self, tile: RegisterValue) -> tuple[int, int]:
         for r in range(self.mk.mr):
             for j in range(self.mk.nv):
-                if tile == Value("load", of="c", at=var("ldc") * r + self.at.lanes * j):
+                if tile == RegisterValue("load", of="c", at=var("ldc") * r + self.at.lanes * j):
                     return r, j
         raise Unread("a register does not begin with a vector of the tile")
 
@@ -366,13 +372,13 @@ class _Run:
             return None if base is None else (base[0], base[1] + self._number(e.kids[1]))
         return None
 
-    def _scalar(self, e: Node) -> Value | None:
+    def _scalar(self, e: Node) -> RegisterValue | None:
         if e.kind == "index":
             base = self._address(e.kids[0])
-            return None if base is None else Value("scalar", of=base[0], at=base[1] + self._number(e.kids[1]))
+            return None if base is None else RegisterValue("scalar", of=base[0], at=base[1] + self._number(e.kids[1]))
         if e.kind == "name":
             if e.text in self.state.values and self.state.values[e.text].op == "scalar":
                 return self.state.values[e.text]
             if e.text[0] == "s" and e.text[1:].isdigit() and int(e.text[1:]) < self.mk.consts:
-                return Value("const", of=e.text)
+                return RegisterValue("const", of=e.text)
         return None

@@ -22,7 +22,7 @@ _OF_BITS = {"and": "mand", "or": "mor", "not": "mnot"}
 V = TypeVar("V")
 
 
-class Value(NamedTuple):
+class RegisterValue(NamedTuple):
     """What a register holds in every lane: an operation on other values, or a leaf.
 
     `load` is element `at` + lane of `of`, `dup` element `at` in every lane, `group` what `lane_load` loads from there,
@@ -31,7 +31,7 @@ class Value(NamedTuple):
     """
 
     op: str
-    args: tuple[Value, ...] = ()
+    args: tuple[RegisterValue, ...] = ()
     of: str = ""
     at: Poly = ZERO
 
@@ -42,12 +42,12 @@ class Pattern(NamedTuple):
     lanes: bool  # of the operation on half the width
 
 
-def operation(op: str, args: Sequence[Value]) -> Value:
+def operation(op: str, args: Sequence[RegisterValue]) -> RegisterValue:
     """An operation in normal form: multiply-adds taken apart, operands of what commutes in one order."""
     op = plain_name(op)
     if op in ("fma", "fms"):
         return operation("add" if op == "fma" else "sub", (args[0], operation("mul", args[1:])))
-    return Value(op, tuple(sorted(args, key=repr)) if op in COMMUTE else tuple(args))
+    return RegisterValue(op, tuple(sorted(args, key=repr)) if op in COMMUTE else tuple(args))
 
 
 def plain_name(op: str) -> str:
@@ -182,7 +182,7 @@ class LaneReader(ABC, Generic[V]):
         return None if len(known) < len(args) else self.operation(op, known)
 
 
-class UniformReader(LaneReader[Value]):
+class UniformReader(LaneReader[RegisterValue]):
     """Values that are the same in every lane but for the lane's number. `scalar` and `address` read what is no vector,
     and know the names."""
 
@@ -190,32 +190,32 @@ class UniformReader(LaneReader[Value]):
         self,
         isa: Isa,
         elem: str,
-        name: Callable[[str], Value | None],
-        scalar: Callable[[Node], Value | None],
+        name: Callable[[str], RegisterValue | None],
+        scalar: Callable[[Node], RegisterValue | None],
         address: Callable[[Node], tuple[str, Poly] | None],
     ) -> None:
         super().__init__(isa, elem)
         self.name, self.scalar, self.address = name, scalar, address
 
-    def named(self, name: str) -> Value | None:
+    def named(self, name: str) -> RegisterValue | None:
         return self.name(name)
 
-    def loaded(self, address: Node, group: bool) -> Value | None:
+    def loaded(self, address: Node, group: bool) -> RegisterValue | None:
         where = self.address(address)
-        return None if where is None else Value("group" if group else "load", of=where[0], at=where[1])
+        return None if where is None else RegisterValue("group" if group else "load", of=where[0], at=where[1])
 
-    def spread(self, node: Node) -> Value | None:
+    def spread(self, node: Node) -> RegisterValue | None:
         number = literal(node)
         if number is not None:
-            return Value("number", of=number)
+            return RegisterValue("number", of=number)
         one = self.scalar(node)
         return None if one is None else one._replace(op="const" if one.op == "const" else "dup")
 
-    def lane(self, group: Value, number: int) -> Value | None:
+    def lane(self, group: RegisterValue, number: int) -> RegisterValue | None:
         loaded = group.op in ("group", "load")
-        return Value("dup", of=group.of, at=group.at + number) if loaded else None
+        return RegisterValue("dup", of=group.of, at=group.at + number) if loaded else None
 
-    def operation(self, op: str, args: Sequence[Value]) -> Value | None:
+    def operation(self, op: str, args: Sequence[RegisterValue]) -> RegisterValue | None:
         return None if any(x.op in ("scalar", "group") for x in args) else operation(op, args)
 
 

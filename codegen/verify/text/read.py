@@ -23,7 +23,7 @@ class Node(NamedTuple):
     kids: tuple[Node, ...] = ()
 
 
-class Function(NamedTuple):
+class ParsedFunction(NamedTuple):
     """A function's name, its parameters with their types, and its body."""
 
     name: str
@@ -72,7 +72,7 @@ def read_expression(text: str, types: frozenset[str] = frozenset()) -> Node:
     return found
 
 
-def read_function(text: str, types: frozenset[str] = frozenset()) -> Function:
+def read_function(text: str, types: frozenset[str] = frozenset()) -> ParsedFunction:
     """Name, parameters and body of a function; what stands before its name says nothing about values."""
     head = re.search(r"\b(\w+)\(([^()]*)\)\s*\{", text)
     if head is None:
@@ -82,10 +82,11 @@ def read_function(text: str, types: frozenset[str] = frozenset()) -> Function:
     if not body.endswith("}"):
         raise Unread("the function has no end")
     parameters = tuple(name for _, name in declared)
-    return Function(head[1], parameters, read_statements(body[:-1], types), {name: kind for kind, name in declared})
+    return ParsedFunction(head[1], parameters, read_statements(body[:-1], types),
+                          {name: kind for kind, name in declared})
 
 
-def read_functions(text: str, types: frozenset[str] = frozenset()) -> list[Function]:
+def read_functions(text: str, types: frozenset[str] = frozenset()) -> list[ParsedFunction]:
     """All functions of a text, one behind the other; each ends with a brace at the beginning of a line."""
     return [read_function(part + "\n}", types) for part in re.split(r"^\}$", text, flags=re.M)[:-1]]
 

@@ -22,7 +22,7 @@ class Defined(NamedTuple):
     args: tuple[Poly, ...]
 
 
-class Known(Protocol):
+class KnownFacts(Protocol):
     """What a search asks: inequalities by monomial and sign, names that are not negative, names of operations."""
 
     index: dict[tuple[Monomial, bool], tuple[Poly, ...]]
@@ -34,7 +34,7 @@ class Known(Protocol):
         """Variables of loops by their numbers of iterations."""
 
 
-def shown(facts: Known, goal: Poly, expand: bool, deep: int = 4) -> bool:
+def shown(facts: KnownFacts, goal: Poly, expand: bool, deep: int = 4) -> bool:
     """By known inequalities alone; or by what minima and maxima in it are; or by both in turn."""
     if _Search(facts, FEW, expand, 0).shows(goal):
         return True
@@ -46,7 +46,7 @@ def shown(facts: Known, goal: Poly, expand: bool, deep: int = 4) -> bool:
     return deep > 1 and _Search(facts, STEPS if deep == 4 else FEW, expand, 1).shows(goal)
 
 
-def extremes(facts: Known, goal: Poly) -> list[list[Poly]]:
+def extremes(facts: KnownFacts, goal: Poly) -> list[list[Poly]]:
     """What to show instead of a goal, all of it, by what an operation in it means: both operands of a minimum must be
     large, or of a maximum small."""
     found = []
@@ -59,7 +59,7 @@ def extremes(facts: Known, goal: Poly) -> list[list[Poly]]:
     return [either for either in found if not any(map(facts.samples.contradict, either))]
 
 
-def _divided(facts: Known, goal: Poly, x: str, c: int) -> list[Poly]:
+def _divided(facts: KnownFacts, goal: Poly, x: str, c: int) -> list[Poly]:
     """n / d >= t if n >= t * d; n / d <= t if n < (t + 1) * d."""
     if abs(c) != 1 or x not in facts.natural:
         return []
@@ -72,7 +72,7 @@ def _divided(facts: Known, goal: Poly, x: str, c: int) -> list[Poly]:
 class _Search:
     """One proof: from the goal back to a number, the shortest of what could be shown instead first."""
 
-    def __init__(self, facts: Known, steps: int, expand: bool, split: int) -> None:
+    def __init__(self, facts: KnownFacts, steps: int, expand: bool, split: int) -> None:
         self.facts, self.left, self.expand, self.split = facts, steps, expand, split
         self.seen: set[Poly] = set()
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from operator import add, ge, gt, le, lt, mul, ne, sub
 
 from codegen.verify.text.lanes import show
-from codegen.verify.text.read import NOTHING, Function, Node, Unread, nodes
+from codegen.verify.text.read import NOTHING, Node, ParsedFunction, Unread, nodes
 
 _MOST = 64  # iterations of a loop
 _FOLDED = {"+": add, "-": sub, "*": mul, "<": lt, "<=": le, ">": gt, ">=": ge, "!=": ne}
 
 
 def unrolled(
-    function: Function, numbers: Mapping[str, int], others: Mapping[str, Function] | None = None
+    function: ParsedFunction, numbers: Mapping[str, int], others: Mapping[str, ParsedFunction] | None = None
 ) -> tuple[Node, ...]:
     """The statements of a function with `numbers` for some of its parameters; it may call those `others`. Elements of
     arrays are declared where they get their first value; an `array` node stands where the array itself was."""
@@ -32,7 +32,7 @@ class _Unroller:
     """`arrays` are local ones with their types and sizes, `born` the elements that have a value; `types` are those of
     the parameters of the function that is being written out."""
 
-    def __init__(self, function: Function, others: Mapping[str, Function]) -> None:
+    def __init__(self, function: ParsedFunction, others: Mapping[str, ParsedFunction]) -> None:
         self.arrays: dict[str, tuple[Node, tuple[int, ...]]] = {}
         self.born: set[str] = set()
         self.others = others

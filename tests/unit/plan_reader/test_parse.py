@@ -7,7 +7,7 @@ import pytest
 from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.plan_reader.parse import parse, planned_regions
-from codegen.region import Made, _by_user_plan
+from codegen.region import ProvenRegion, _by_user_plan
 from codegen.region_model import Modelled, model_region
 from codegen.source_file import open_source
 
@@ -45,7 +45,7 @@ def product() -> Modelled:
     return model_of(PRODUCT)
 
 
-def obey(model: Modelled, text: str) -> Made:
+def obey(model: Modelled, text: str) -> ProvenRegion:
     planned_regions(text, "x.plan")
     return _by_user_plan(model, parse(text, "x.plan", {1: model.program.scop})[0])
 

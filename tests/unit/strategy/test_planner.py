@@ -8,7 +8,7 @@ import pytest
 
 from codegen.machine import load
 from codegen.options import GenOptions
-from codegen.region import Made, make
+from codegen.region import ProvenRegion, make
 from codegen.region_model import model_region
 from codegen.report.text import technique_lines
 from codegen.source_file import open_source
@@ -34,7 +34,7 @@ DILATED = LOOPS + """{
 }"""
 
 
-def made(body: str, options: GenOptions) -> Made:
+def made(body: str, options: GenOptions) -> ProvenRegion:
     head = "void f(int n, double a[n][n], double b[n][n], double c[n][n])"
     text = f"{head}\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     model = model_region(open_source("in.c", text, options).slices[0], options)

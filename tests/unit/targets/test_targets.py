@@ -15,7 +15,7 @@ from codegen.hosts.region import printed
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import generate
 from codegen.region import RegionOutcome, make
-from codegen.target.finish.names import Names
+from codegen.target.finish.names import NameSpelling
 from codegen.targets.base import Extra, RegionJob, Target
 from codegen.targets.registry import host, host_names, registered, target_names
 
@@ -55,7 +55,9 @@ class Logged(Target):
     def words(self, options: GenOptions) -> Sequence[str]:
         return ("--logged",)
 
-    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+    def extra(
+        self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
+    ) -> Extra:
         log = "".join(f"region {o.index}: {o.summary}\n" for o in outcomes)
         return Extra("/* logged */\n", (("_log.txt", log),), log)
 

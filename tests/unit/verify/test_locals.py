@@ -9,7 +9,7 @@ import pytest
 
 from codegen.machine import load
 from codegen.options import GenOptions
-from codegen.region import Made, make
+from codegen.region import ProvenRegion, make
 from codegen.region_model import model_region
 from codegen.source_file import open_source
 from codegen.target.emit import Locals, Surroundings, emit_region
@@ -30,7 +30,7 @@ void f(struct image *a, struct image *b)
 
 
 @cache
-def kept() -> tuple[Made, Locals]:
+def kept() -> tuple[ProvenRegion, Locals]:
     options = GenOptions(target="c", assume_no_alias=True)
     model = model_region(open_source("in.c", SOURCE, options).slices[0], options)
     assert model is not None

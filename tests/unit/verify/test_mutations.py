@@ -30,7 +30,7 @@ from codegen.ast.lowered import Enough, Strips
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.recognize.products.contraction import contraction
-from codegen.region import Made, make
+from codegen.region import ProvenRegion, make
 from codegen.region_model import model_region
 from codegen.scop.product import Blocking, Product
 from codegen.scop.tree import PACKED, PARALLEL_VECTOR, PIPELINED, STAGE
@@ -83,7 +83,7 @@ BUFFER = "tile i:16\n  distribute i\n  store t in it [i - it: 16]"
 
 
 @cache
-def result(source: tuple[str, str], plan: str = "", reassociate: bool = False) -> Made:
+def result(source: tuple[str, str], plan: str = "", reassociate: bool = False) -> ProvenRegion:
     """A proven result: by the plan if there is one, else the tool's own."""
     text = f"{source[0]}\n{{\n#pragma scop\n{source[1]}\n#pragma endscop\n}}\n"
     options = GenOptions(plan_text=f"region 1\n  {plan}\n" if plan else None, reassociate=reassociate)

@@ -12,14 +12,14 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.memory import BoxCopy
-from codegen.verify.cores.records import PrintedStatement, Stage
+from codegen.verify.cores.records import PrintedStatement, StagedBoxes
 from codegen.verify.cores.relations import IN, OUT, box_of, executes, outermost, touches
 
 
 @record
-class Phase:
+class LaunchPhase:
     """A kernel, or what the first core runs alone: its statements as its text has them; None where it was not read."""
 
     statements: frozenset[str]
@@ -33,14 +33,14 @@ class Phase:
         return ", ".join(sorted(self.statements))
 
 
-def phase_of(scop: Scop, node: CNode, kernel: Kernel | None) -> Phase:
+def phase_of(scop: Scop, node: CNode, kernel: KernelReader | None) -> LaunchPhase:
     stmts = frozenset(n.stmt for n in walk(node) if isinstance(n, Instance))
     if kernel is None:
-        return Phase(stmts, None, None, frozenset(a.array for n in stmts for a in scop.statement(n).accesses))
-    return Phase(stmts, tuple(kernel.leaves), dealing(kernel), frozenset(_loose(scop, kernel)))
+        return LaunchPhase(stmts, None, None, frozenset(a.array for n in stmts for a in scop.statement(n).accesses))
+    return LaunchPhase(stmts, tuple(kernel.leaves), dealing(kernel), frozenset(_loose(scop, kernel)))
 
 
-def dealing(kernel: Kernel) -> tuple[object, ...] | None:
+def dealing(kernel: KernelReader) -> tuple[object, ...] | None:
     """How the tiles of a kernel go to the cores; None where they differ from time to time."""
     nests = [[lp for lp in x.at.loops if lp.loop.kind in THREADED] for x in kernel.leaves]
     longest = max(nests, key=len, default=[])
@@ -52,7 +52,7 @@ def dealing(kernel: Kernel) -> tuple[object, ...] | None:
     return canonical_deal(kernel, longest)
 
 
-def canonical_deal(kernel: Kernel, bound: Sequence[For]) -> tuple[object, ...]:
+def canonical_deal(kernel: KernelReader, bound: Sequence[For]) -> tuple[object, ...]:
     """How tiles of these loops go to the cores, whatever their variables are called."""
     names: dict[str, CExpr] = {lp.var: Name(f"tile {k}") for k, lp in enumerate(bound)}
     loops = ((substitute(b.lower, names), b.op, substitute(b.upper, names), b.step) for b in bound)
@@ -65,7 +65,7 @@ def _outer(leaf: PrintedStatement) -> int:
     return kinds.index(True) if True in kinds else len(kinds)
 
 
-def _loose(scop: Scop, kernel: Kernel) -> Iterator[str]:
+def _loose(scop: Scop, kernel: KernelReader) -> Iterator[str]:
     """Arrays with a box of which more is brought back than is written in it."""
     for leaf in kernel.leaves:
         for stage in leaf.stages:
@@ -74,7 +74,7 @@ def _loose(scop: Scop, kernel: Kernel) -> Iterator[str]:
                     yield copy.array
 
 
-def _all_written(scop: Scop, kernel: Kernel, stage: Stage, copy: BoxCopy) -> bool:
+def _all_written(scop: Scop, kernel: KernelReader, stage: StagedBoxes, copy: BoxCopy) -> bool:
     """Do statements that use a box write all of it?"""
     box = box_of(stage, copy)
     written = isl.Map.empty(box.get_space())
@@ -85,7 +85,7 @@ def _all_written(scop: Scop, kernel: Kernel, stage: Stage, copy: BoxCopy) -> boo
     return bool(box.is_subset(written))
 
 
-def apart(scop: Scop, deps: Dependences, a: Phase, b: Phase, shared: frozenset[str]) -> str:
+def apart(scop: Scop, deps: Dependences, a: LaunchPhase, b: LaunchPhase, shared: frozenset[str]) -> str:
     """An array by which cores may be in each other's way; empty where there is none."""
     if a.alone and b.alone:
         return ""
@@ -102,7 +102,7 @@ def apart(scop: Scop, deps: Dependences, a: Phase, b: Phase, shared: frozenset[s
     return ""
 
 
-def _uses(scop: Scop, p: Phase) -> dict[str, bool]:
+def _uses(scop: Scop, p: LaunchPhase) -> dict[str, bool]:
     """Arrays, and whether they are written."""
     found: dict[str, bool] = {}
     for n in sorted(p.statements):
@@ -111,7 +111,7 @@ def _uses(scop: Scop, p: Phase) -> dict[str, bool]:
     return found
 
 
-def _one_core(scop: Scop, m: isl.Map, first: Phase, then: Phase) -> bool:
+def _one_core(scop: Scop, m: isl.Map, first: LaunchPhase, then: LaunchPhase) -> bool:
     """Do instances that depend on each other run on one core?"""
     one, two = m.get_tuple_name(IN), m.get_tuple_name(OUT)
     if one not in first.statements or two not in then.statements:

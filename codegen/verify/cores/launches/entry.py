@@ -15,29 +15,29 @@ from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.verify.cores.commands import BARRIERS, Buffer
+from codegen.verify.cores.commands import BARRIERS, CoreBuffer
 from codegen.verify.cores.expr import same
-from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.launches.barriers import Phase, apart, phase_of
-from codegen.verify.cores.launches.resident import Launched, Place, check_residents
+from codegen.verify.cores.kernel import KernelReader
+from codegen.verify.cores.launches.barriers import LaunchPhase, apart, phase_of
+from codegen.verify.cores.launches.resident import Launched, TileSlots, check_residents
 from codegen.verify.cores.launches.resident_transfers import Mover
 from codegen.verify.cores.loop_heads import check_end, step_of, with_integer
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.types import plain_type
-from codegen.verify.cores.values import Scope
-from codegen.verify.readback import Point, enter
+from codegen.verify.cores.values import NameScope
+from codegen.verify.readback import TreePoint, enter
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 
 @dataclass
-class Callee:
+class KernelFunction:
     """A function that runs a kernel: its place in the tree, what its parameters stand for, and its text as it was read;
     None where no proof reads it."""
 
     node: CNode
     parameters: tuple[str, ...]  # loop variables of the tree
-    kernel: Kernel | None
-    kept: Mapping[str, Buffer] = field(default_factory=dict)  # places for tiles, by parameter
+    kernel: KernelReader | None
+    kept: Mapping[str, CoreBuffer] = field(default_factory=dict)  # places for tiles, by parameter
 
 
 @record
@@ -49,24 +49,24 @@ class Stepped:
 
 
 @dataclass
-class Entry:
+class LaunchEntry:
     """The text of a launch's entry. Raises Unread with what it does differently."""
 
     scop: Scop
     deps: Dependences
-    words: Words
-    callees: Mapping[str, Callee]
-    movers: Mapping[str, tuple[Mover, Mapping[str, Buffer]]] = field(default_factory=dict)
+    words: KernelNames
+    callees: Mapping[str, KernelFunction]
+    movers: Mapping[str, tuple[Mover, Mapping[str, CoreBuffer]]] = field(default_factory=dict)
     stepped: Mapping[str, Stepped] = field(default_factory=dict)
     shared: dict[str, Held] = field(default_factory=dict)
     unpacked: tuple[Node, ...] = ()
-    phases: dict[int, Phase] = field(default_factory=dict)  # by node of the tree
-    places: dict[str, Buffer] = field(default_factory=dict)  # for tiles that stay
-    kernels: list[Kernel] = field(default_factory=list)  # in the order of the text
-    sure: list[Kernel] = field(default_factory=list)  # those that run whenever the loops around them do
+    phases: dict[int, LaunchPhase] = field(default_factory=dict)  # by node of the tree
+    places: dict[str, CoreBuffer] = field(default_factory=dict)  # for tiles that stay
+    kernels: list[KernelReader] = field(default_factory=list)  # in the order of the text
+    sure: list[KernelReader] = field(default_factory=list)  # those that run whenever the loops around them do
     _choices: int = 0  # conditions around
 
-    def run(self, body: Sequence[Node], node: CNode, at: Point) -> None:
+    def run(self, body: Sequence[Node], node: CNode, at: TreePoint) -> None:
         first = Node("call", "athread_get_id", (Node("unary", "-", (Node("number", "1"),)),))
         if not body or body[0].kind != "declare" or body[0].text != self.words.id or body[0].kids[2] != first:
             raise Unread("a core does not ask for its number")
@@ -82,7 +82,7 @@ class Entry:
             a.array for p in self.phases.values() if p.alone or p.leaves is None
             for n in p.statements for a in self.scop.statement(n).accesses
         )  # fmt: skip
-        places = {n: Place(b.copies, b.elements) for n, b in self.places.items()}
+        places = {n: TileSlots(b.copies, b.elements) for n, b in self.places.items()}
         check_residents(self.scop, Launched(self.kernels, self.sure, comes, goes, places), elsewhere)
 
     def _place(self, d: Node) -> bool:
@@ -91,10 +91,10 @@ class Entry:
         if value != NOTHING or len(sizes.kids) != 2 or not all(x.text.isdigit() for x in sizes.kids):
             return False
         slots, elements = (int(x.text) for x in sizes.kids)
-        self.places[d.text] = Buffer(elements, slots, plain_type(kind.text))
+        self.places[d.text] = CoreBuffer(elements, slots, plain_type(kind.text))
         return True
 
-    def _moves(self, left: list[Node], sc: Scope, at: int) -> list[tuple[Mover, tuple[CExpr, ...]]]:
+    def _moves(self, left: list[Node], sc: NameScope, at: int) -> list[tuple[Mover, tuple[CExpr, ...]]]:
         """Calls at the beginning or the end that let tiles come or go, and their conditions."""
         found: list[tuple[Mover, tuple[CExpr, ...]]] = []
         while left:
@@ -110,21 +110,23 @@ class Entry:
             left.pop(at)
         return found
 
-    def _check_kept(self, call: Node, kept: Mapping[str, Buffer], first: int) -> None:
+    def _check_kept(self, call: Node, kept: Mapping[str, CoreBuffer], first: int) -> None:
         """A function gets the places of tiles by their names, and its own number."""
         given = (Node("name", self.words.args), Node("name", self.words.id))
         right = call.kids[:2] == given and list(call.kids[first:]) == [Node("name", n) for n in kept]
         if not right or any(n not in self.places or self.places[n]._replace(copies=0) != b for n, b in kept.items()):
             raise Unread(f"`{call.text}` is called with other values")
 
-    def _scope(self) -> Scope:
+    def _scope(self) -> NameScope:
         params: dict[str, CExpr] = {p.text: Name(p.name) for p in self.scop.params}
         integers = {**params, self.words.id: Name(self.words.id)}
-        return Scope(self.scop, integers, {}, {}, {}, frozenset(), {}, self.words.args)
+        return NameScope(self.scop, integers, {}, {}, {}, frozenset(), {}, self.words.args)
 
     # -- beside the tree ---------------------------------------------------------------------------
 
-    def _inside(self, body: Sequence[Node], node: CNode, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+    def _inside(
+        self, body: Sequence[Node], node: CNode, at: TreePoint, sc: NameScope, open_: frozenset[int]
+    ) -> frozenset[int]:
         """A list of statements that is all of a node. Gives the phases since cores last waited, and so do the rest."""
         left = list(body)
         open_ = self._waits(left, self._node(left, node, at, sc, open_))
@@ -138,7 +140,9 @@ class Entry:
             open_ = frozenset()
         return open_
 
-    def _node(self, left: list[Node], node: CNode, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+    def _node(
+        self, left: list[Node], node: CNode, at: TreePoint, sc: NameScope, open_: frozenset[int]
+    ) -> frozenset[int]:
         open_ = self._waits(left, open_)
         kernel = isinstance(node, For) and node.loop.kind in THREADED
         if isinstance(node, Block) and has_kernel(node):
@@ -162,7 +166,7 @@ class Entry:
             return self._either(s, node, at, sc, open_)
         return self._loop(s, node, at, sc, open_)
 
-    def _either(self, s: Node, node: For, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+    def _either(self, s: Node, node: For, at: TreePoint, sc: NameScope, open_: frozenset[int]) -> frozenset[int]:
         """Many steps at once where there is memory for second copies; else one step after the other."""
         cond, many, single = s.kids
         call = many.kids[0] if many.kind == "block" and len(many.kids) == 1 else many
@@ -185,7 +189,7 @@ class Entry:
         self._choices -= 1
         return found
 
-    def _choice(self, s: Node, node: If, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+    def _choice(self, s: Node, node: If, at: TreePoint, sc: NameScope, open_: frozenset[int]) -> frozenset[int]:
         if s.kind != "if" or not same(sc.integer(s.kids[0]), node.cond):
             raise Unread("another condition around kernels")
         if (s.kids[2] == NOTHING) != (node.orelse is None):
@@ -202,7 +206,7 @@ class Entry:
         self._choices -= 1
         return found
 
-    def _loop(self, s: Node, node: For, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+    def _loop(self, s: Node, node: For, at: TreePoint, sc: NameScope, open_: frozenset[int]) -> frozenset[int]:
         begin, cond, step, body = s.kids if s.kind == "for" else (NOTHING,) * 4
         if begin.kind != "declare" or not same(sc.integer(begin.kids[2]), node.lower):
             raise Unread("a loop around kernels begins elsewhere")
@@ -214,7 +218,7 @@ class Entry:
         again = self._inside(_body(body), node.body, enter(node, at), inner, after)  # behind another iteration
         return open_ | after | again
 
-    def _called(self, s: Node, node: CNode, sc: Scope) -> int:
+    def _called(self, s: Node, node: CNode, sc: NameScope) -> int:
         call = s.kids[0] if s.kind == "do" else s
         callee = self.callees.get(call.text) if call.kind == "call" else None
         if callee is None or callee.node is not node:
@@ -231,14 +235,14 @@ class Entry:
         self.phases.setdefault(id(node), phase_of(self.scop, node, callee.kernel))
         return id(node)
 
-    def _alone(self, s: Node, node: CNode, at: Point, sc: Scope) -> int:
+    def _alone(self, s: Node, node: CNode, at: TreePoint, sc: NameScope) -> int:
         """What is no kernel runs on the first core, in main memory."""
         test = Node("binary", "==", (Node("name", self.words.id), Node("number", "0")))
         if s.kind != "if" or s.kids[0] != test or s.kids[2] != NOTHING:
             raise Unread("what is no kernel runs on more than one core")
         if id(node) not in self.phases:
             names = {v.name: c for c, v in sc.integers.items() if isinstance(v, Name) and v.name in at.vars}
-            kernel = Kernel(self.scop, self.words, 0, names)
+            kernel = KernelReader(self.scop, self.words, 0, names)
             held = {**sc.held, **self.shared}
             scope = sc._replace(held=held, shared=frozenset(self.shared))
             kernel.run((*self.unpacked, *_body(s.kids[1])), node, scope, at)

@@ -16,16 +16,16 @@ from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.verify.cores.expr import same
-from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.barriers import dealing
 from codegen.verify.cores.launches.resident_transfers import Mover
 from codegen.verify.cores.memory import BoxCopy, box
-from codegen.verify.cores.records import PrintedStatement, Stage
+from codegen.verify.cores.records import PrintedStatement, StagedBoxes
 from codegen.verify.cores.relations import IN, OUT, box_of
 from codegen.verify.text.read import Unread
 
 
-class Place(NamedTuple):
+class TileSlots(NamedTuple):
     """Local memory for tiles of an array: so many, each of so many elements."""
 
     slots: int
@@ -37,11 +37,11 @@ class Launched:
     """What a launch runs: kernels in the order of the text, which of them run whenever the loops around do, those that
     bring tiles and those that bring them back, each with its conditions, and the places of tiles."""
 
-    kernels: Sequence[Kernel]
-    sure: Sequence[Kernel]
+    kernels: Sequence[KernelReader]
+    sure: Sequence[KernelReader]
     comes: Sequence[tuple[Mover, Sequence[CExpr]]]
     goes: Sequence[tuple[Mover, Sequence[CExpr]]]
-    places: Mapping[str, Place]
+    places: Mapping[str, TileSlots]
 
 
 def check_residents(scop: Scop, x: Launched, elsewhere: frozenset[str]) -> None:
@@ -62,7 +62,7 @@ def check_residents(scop: Scop, x: Launched, elsewhere: frozenset[str]) -> None:
         _check_comes(x, name, place, [k for k in x.kernels if any(u[0] is k for u in uses)], uses)
 
 
-def _boxes(k: Kernel) -> Iterator[tuple[PrintedStatement, Stage, BoxCopy]]:
+def _boxes(k: KernelReader) -> Iterator[tuple[PrintedStatement, StagedBoxes, BoxCopy]]:
     seen: set[int] = set()
     for leaf in k.leaves:
         for stage in leaf.stages:
@@ -72,7 +72,7 @@ def _boxes(k: Kernel) -> Iterator[tuple[PrintedStatement, Stage, BoxCopy]]:
                     yield leaf, stage, c
 
 
-def _check_all_kept(scop: Scop, k: Kernel, base: str, name: str) -> None:
+def _check_all_kept(scop: Scop, k: KernelReader, base: str, name: str) -> None:
     """Whatever a kernel does to the array, it does in the box of the tile."""
     for _, _, c in _boxes(k):
         if scop.arrays[c.array].base == base and c.kept != name:
@@ -89,12 +89,12 @@ def _canonical(loops: Sequence[For]) -> dict[str, CExpr]:
     return {lp.var: Name(f"tile {k}") for k, lp in enumerate(bound)}
 
 
-def _shape(stage: Stage, c: BoxCopy) -> tuple[CExpr, ...]:
+def _shape(stage: StagedBoxes, c: BoxCopy) -> tuple[CExpr, ...]:
     names = _canonical(stage.at.loops)
     return tuple(substitute(e, names) for e in (*c.lows, *c.lens))
 
 
-def _check_alike(uses: Sequence[tuple[Kernel, PrintedStatement, Stage, BoxCopy]], place: Place) -> None:
+def _check_alike(uses: Sequence[tuple[KernelReader, PrintedStatement, StagedBoxes, BoxCopy]], place: TileSlots) -> None:
     """All kernels have the same tiles of the same cores, in the same boxes, in the same order."""
     first, _, stage, copy = uses[0]
     deal, shape = dealing(first), _shape(stage, copy)
@@ -110,7 +110,7 @@ def _check_alike(uses: Sequence[tuple[Kernel, PrintedStatement, Stage, BoxCopy]]
             raise Unread(f"more or other tiles of `{c.array}` stay than there is room for")
 
 
-def _check_disjoint(stage: Stage, c: BoxCopy) -> None:
+def _check_disjoint(stage: StagedBoxes, c: BoxCopy) -> None:
     whole = box_of(stage, c)
     pairs = whole.apply_range(whole.reverse())
     for k, lp in enumerate(stage.at.loops):
@@ -121,8 +121,8 @@ def _check_disjoint(stage: Stage, c: BoxCopy) -> None:
 
 
 def _check_comes(
-    x: Launched, name: str, place: Place, kernels: Sequence[Kernel],
-    uses: Sequence[tuple[Kernel, PrintedStatement, Stage, BoxCopy]],
+    x: Launched, name: str, place: TileSlots, kernels: Sequence[KernelReader],
+    uses: Sequence[tuple[KernelReader, PrintedStatement, StagedBoxes, BoxCopy]],
 ) -> None:  # fmt: skip
     """A tile comes before all kernels, unless the first writes it as a whole; and goes behind them, if one writes."""
     outer = [_outer(stage) for _, _, stage, _ in uses]
@@ -153,7 +153,7 @@ def _check_comes(
         raise Unread(f"tiles of `{array}` do not go back")
 
 
-def _outer(stage: Stage) -> tuple[For, ...]:
+def _outer(stage: StagedBoxes) -> tuple[For, ...]:
     """Loops around a kernel."""
     kinds = [lp.loop.kind in THREADED for lp in stage.at.loops]
     return stage.at.loops[: kinds.index(True)]

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from codegen.ast.ctree import Block, CExpr, CNode, For, Name
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.verify.cores.commands import Buffer, command_of, wait_of
+from codegen.verify.cores.commands import CoreBuffer, command_of, wait_of
 from codegen.verify.cores.expr import polynomial
-from codegen.verify.cores.frame import Frame
-from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.frame import LocalMemoryFrame
+from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.barriers import canonical_deal
-from codegen.verify.cores.memory import Command
-from codegen.verify.cores.records import Stage, Words
+from codegen.verify.cores.memory import TransferCommand
+from codegen.verify.cores.records import KernelNames, StagedBoxes
 from codegen.verify.cores.types import plain_type
-from codegen.verify.cores.values import Scope
-from codegen.verify.readback import Point
+from codegen.verify.cores.values import NameScope
+from codegen.verify.readback import TreePoint
 from codegen.verify.text.poly import ONE
 from codegen.verify.text.read import NOTHING, Node, Unread, read_statements
 
@@ -34,15 +34,15 @@ class MoverTask:
     """The loops of a kernel that deal its tiles out, and the head of the function that goes through them."""
 
     bound: tuple[For, ...]
-    at: Point
+    at: TreePoint
     head: str
 
 
 @dataclass
-class Mover(Kernel):
+class Mover(KernelReader):
     """The text of such a function: what it moves, by the place in local memory, and for how many tiles."""
 
-    moved: dict[str, tuple[Command, int]] = field(default_factory=dict)
+    moved: dict[str, tuple[TransferCommand, int]] = field(default_factory=dict)
     bound: tuple[For, ...] = ()
 
     @property
@@ -50,12 +50,13 @@ class Mover(Kernel):
         return canonical_deal(self, self.bound)
 
     def _list(
-        self, body: Sequence[Node], nodes: Sequence[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...],
-        frame: Frame | None = None,
+        self, body: Sequence[Node], nodes: Sequence[CNode], sc: NameScope, at: TreePoint,
+        stages: tuple[StagedBoxes, ...],
+        frame: LocalMemoryFrame | None = None,
     ) -> list[CNode]:  # fmt: skip
         if self._bound < self.wide:
             return super()._list(body, nodes, sc, at, stages, frame)
-        f = frame or Frame(self.buffers)
+        f = frame or LocalMemoryFrame(self.buffers)
         for s in body:
             wait = wait_of(s.kids[0]) if s.kind == "do" else None
             if s.kind == "if" and s.kids[1] == Node("continue"):
@@ -73,9 +74,9 @@ class Mover(Kernel):
             raise Unread("tiles of other cores come or go")
         return []
 
-    def _move(self, body: Sequence[Node], limit: int, sc: Scope) -> None:
+    def _move(self, body: Sequence[Node], limit: int, sc: NameScope) -> None:
         """One tile comes or goes: commands, each with the number by which a word counts them."""
-        open_: Command | None = None
+        open_: TransferCommand | None = None
         for s in body:
             if _silent(s):
                 continue
@@ -91,7 +92,7 @@ class Mover(Kernel):
         if open_ is not None:
             raise Unread("a command that nobody counts")
 
-    def _check_count(self, s: Node, c: Command, sc: Scope) -> None:
+    def _check_count(self, s: Node, c: TransferCommand, sc: NameScope) -> None:
         e = s.kids[0] if s.kind == "do" else NOTHING
         once = e.kind == "after" and e.text == "++"
         more = sc.integer(e.kids[1]) if e.kind == "assign" and e.text == "+=" else None
@@ -110,13 +111,13 @@ def _silent(s: Node) -> bool:
     return s.kind == "do" and s.kids[0].kind == "call" and s.kids[0].text in _SILENT
 
 
-def kept_places(parameters: str) -> tuple[dict[str, Buffer], str]:
+def kept_places(parameters: str) -> tuple[dict[str, CoreBuffer], str]:
     """Places for tiles among the parameters of a function, and the other parameters."""
-    found = {m[2]: Buffer(int(m[3]), 0, plain_type(m[1])) for m in _KEPT.finditer(parameters)}
+    found = {m[2]: CoreBuffer(int(m[3]), 0, plain_type(m[1])) for m in _KEPT.finditer(parameters)}
     return found, _KEPT.sub("", parameters)
 
 
-def read_mover(scop: Scop, task: MoverTask, text: str, words: Words) -> Mover:
+def read_mover(scop: Scop, task: MoverTask, text: str, words: KernelNames) -> Mover:
     """Raises Unread where a function does more than to move tiles that stay, or leaves commands open."""
     node: CNode = Block(())
     for lp in reversed(task.bound):
@@ -126,7 +127,7 @@ def read_mover(scop: Scop, task: MoverTask, text: str, words: Words) -> Mover:
     if re.fullmatch(rf"\(\w+_args \*{words.args}, int {words.id}\)", rest) is None:
         raise Unread("a function for tiles with other parameters")
     integers: Mapping[str, CExpr] = {words.id: Name(words.id)}
-    scope = Scope(scop, integers, {}, {}, {}, frozenset(), {}, words.args)
+    scope = NameScope(scop, integers, {}, {}, {}, frozenset(), {}, words.args)
     mover.run(read_statements(text), node, scope, task.at)
     if mover.moved and not set(mover._counters) <= mover._done:
         raise Unread("nobody waits for tiles that come or go")

@@ -17,7 +17,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Loop
-from codegen.verify.readback import Point, runs_below
+from codegen.verify.readback import TreePoint, runs_below
 from codegen.verify.text.read import Unread
 
 IN, OUT, SET, PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
@@ -40,7 +40,7 @@ def coordinate(d: int) -> str:
     return f"\0x{d}"
 
 
-def sweeps_of(scop: Scop, deps: Dependences, node: For, at: Point) -> tuple[GridSweep, ...]:
+def sweeps_of(scop: Scop, deps: Dependences, node: For, at: TreePoint) -> tuple[GridSweep, ...]:
     """The sweeps of a loop over time, in the order of the source. Raises Unread where it is not that."""
     found = [x for x in walk(node) if isinstance(x, Instance)]
     inside = [s for s in scop.statements if any(x.stmt == s.name for x in found)]
@@ -157,7 +157,7 @@ def _moved(at: CExpr, by: int) -> CExpr:
     return at if not by else Bin("+", at, Int(by)) if by > 0 else Bin("-", at, Int(-by))
 
 
-def _check_domain(scop: Scop, s: Statement, x: GridSweep, node: For, at: Point) -> None:
+def _check_domain(scop: Scop, s: Statement, x: GridSweep, node: For, at: TreePoint) -> None:
     """The tree runs the statement on all of its box at every time of the loop, and nowhere else. Where the array has no
     elements nothing runs: what is run touches one."""
     done = isl.Set.empty(s.domain.get_space())
@@ -165,7 +165,7 @@ def _check_domain(scop: Scop, s: Statement, x: GridSweep, node: For, at: Point) 
         if r.instance.stmt == s.name:
             done = done.union(r.executes(scop).range())
     variables = [TIME, *(e.name for e in x.instance.iterators[1:] if isinstance(e, Name))]
-    every = Point(isl.Set.universe(s.domain.get_space().reset_tuple_id(SET)), tuple(variables), (), (), ())
+    every = TreePoint(isl.Set.universe(s.domain.get_space().reset_tuple_id(SET)), tuple(variables), (), (), ())
     tests: list[CExpr] = [Bin("<=", node.lower, Name(TIME)), Bin(node.op, Name(TIME), node.upper)]
     for d, (low, high) in enumerate(zip(x.lows, x.highs, strict=True)):
         if coordinate(d) in variables:

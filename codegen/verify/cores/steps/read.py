@@ -15,16 +15,16 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.verify.cores.commands import BARRIERS
 from codegen.verify.cores.expr import integer, polynomial, same
-from codegen.verify.cores.frame import Frame
-from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.frame import LocalMemoryFrame
+from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.loop_heads import past
-from codegen.verify.cores.memory import Outside, outside_of
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.memory import MainArray, outside_of
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.steps.model import sweeps_of
-from codegen.verify.cores.steps.tile import Block, TileText
+from codegen.verify.cores.steps.tile import TileContext, TileText
 from codegen.verify.cores.types import plain_type, type_of
-from codegen.verify.cores.values import Scope
-from codegen.verify.readback import Point
+from codegen.verify.cores.values import NameScope
+from codegen.verify.readback import TreePoint
 from codegen.verify.text.poly import poly, var
 from codegen.verify.text.read import Node, Unread, read_expression
 
@@ -35,25 +35,27 @@ class SteppedTask(NamedTuple):
     """The loop over time of the proven tree, its place, and the function that runs it."""
 
     node: For
-    at: Point
+    at: TreePoint
     head: str
 
 
-def read_steps(scop: Scop, deps: Dependences, task: SteppedTask, body: Sequence[Node], words: Words) -> frozenset[str]:
+def read_steps(
+    scop: Scop, deps: Dependences, task: SteppedTask, body: Sequence[Node], words: KernelNames
+) -> frozenset[str]:
     """The arrays of which it needs a second copy. Raises Unread unless the text does what the loop does."""
     return _Steps(scop, deps, task, words).run(body)
 
 
 class _Steps:
-    def __init__(self, scop: Scop, deps: Dependences, task: SteppedTask, words: Words) -> None:
+    def __init__(self, scop: Scop, deps: Dependences, task: SteppedTask, words: KernelNames) -> None:
         self.scop, self.task, self.words = scop, task, words
         self.sweeps = sweeps_of(scop, deps, task.node, task.at)
         self.written = frozenset(x.target for x in self.sweeps)
         self.texts: dict[str, CExpr] = {p.text: Name(p.name) for p in scop.params}
-        self.kernel = Kernel(scop, words, 0, {})
+        self.kernel = KernelReader(scop, words, 0, {})
         integers = {**self.texts, words.id: Name(words.id)}
-        self.scope = Scope(scop, integers, {}, {}, {}, frozenset(), {}, words.args)
-        self.others: dict[str, Outside] = {}
+        self.scope = NameScope(scop, integers, {}, {}, {}, frozenset(), {}, words.args)
+        self.others: dict[str, MainArray] = {}
 
     def run(self, body: Sequence[Node]) -> frozenset[str]:
         left = [x for s in body for x in (s.kids if s.kind == "several" else (s,))]
@@ -82,7 +84,7 @@ class _Steps:
         """What the arguments hold, and local memory."""
         member = self.kernel._member(s.kids[2])
         if not member.endswith(OTHER):
-            self.scope = self.kernel._declare(s, self.scope, Frame(self.kernel.buffers))
+            self.scope = self.kernel._declare(s, self.scope, LocalMemoryFrame(self.kernel.buffers))
             return
         array = self.scop.arrays.get(member.removesuffix(OTHER))
         if array is None or s.text != member or plain_type(s.kids[0].text) != type_of(array.elem):
@@ -132,7 +134,7 @@ class _Steps:
         done = integer(read_expression(before), {count: Name("\0count"), block: Name("\0block"), blocks: Name("\0of")})
         names |= {count: Name("\0count"), blocks: Name("\0of")}
         sc = self.scope._replace(integers={**self.scope.integers, **names})
-        made = Block(self.scop, self.words, self.kernel, self.sweeps, sides, most, wide, growth, steps.text,
+        made = TileContext(self.scop, self.words, self.kernel, self.sweeps, sides, most, wide, growth, steps.text,
                      Bin("+", self.task.node.lower, done))  # fmt: skip
         TileText(made).run(rest[0], sc)
 

@@ -11,14 +11,14 @@ from codegen.scop.model import Scop, Statement
 from codegen.verify.cores.commands import command_of, is_transfer, wait_of
 from codegen.verify.cores.expr import integer, polynomial, same
 from codegen.verify.cores.frame import PUTS
-from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.loop_heads import step_of, with_integer
-from codegen.verify.cores.memory import BoxCopy, Command, box
-from codegen.verify.cores.records import Words
+from codegen.verify.cores.memory import BoxCopy, TransferCommand, box
+from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.steps.margins import check_margins, check_unfetched
 from codegen.verify.cores.steps.model import TIME, GridSweep, loops_of
 from codegen.verify.cores.types import plain_type
-from codegen.verify.cores.values import Scope, marked
+from codegen.verify.cores.values import NameScope, marked
 from codegen.verify.cores.vectors import PrintedNest
 from codegen.verify.text.poly import Poly, poly, total, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes, read_expression
@@ -27,12 +27,12 @@ HALO, STEPS, TO_COME = Name("\0halo"), Name("\0steps"), Name("\0to come")
 
 
 @dataclass
-class Block:
+class TileContext:
     """What is known around a tile. `sides` are pointers to copies of arrays: which, and whether it is written."""
 
     scop: Scop
-    words: Words
-    kernel: Kernel
+    words: KernelNames
+    kernel: KernelReader
     sweeps: Sequence[GridSweep]
     sides: Mapping[str, tuple[str, bool]]
     most: int  # steps
@@ -49,7 +49,7 @@ class Block:
 class TileText:
     """The loops over tiles, and the statements for one of them."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: TileContext) -> None:
         self.b, self.scop = block, block.scop
         grid = self.scop.arrays[block.sweeps[0].target]
         self.axes = range(grid.rank)
@@ -77,7 +77,7 @@ class TileText:
     def _statement(self, x: GridSweep) -> Statement:
         return self.scop.statement(x.instance.stmt)
 
-    def run(self, s: Node, sc: Scope) -> None:
+    def run(self, s: Node, sc: NameScope) -> None:
         """Raises Unread unless tiles cover the grid, and each is right."""
         for d in self.axes:
             s, sc = self._over(s, sc, d)
@@ -93,7 +93,7 @@ class TileText:
         self._steps(left.pop(0) if left else NOTHING, sc)
         self._go(left, sc)
 
-    def _over(self, s: Node, sc: Scope, d: int) -> tuple[Node, Scope]:
+    def _over(self, s: Node, sc: NameScope, d: int) -> tuple[Node, NameScope]:
         """A loop over tiles along one axis, from the first element to the last."""
         if s.kind == "block" and len(s.kids) == 1:
             s = s.kids[0]
@@ -109,7 +109,7 @@ class TileText:
 
     # -- what comes ----------------------------------------------------------------------------------
 
-    def _come(self, left: list[Node], sc: Scope) -> Scope:
+    def _come(self, left: list[Node], sc: NameScope) -> NameScope:
         """Declarations and commands ahead of the steps."""
         reply, counts, waited = "", list[Poly](), False
         while left and not (left[0].kind == "for" and not is_transfer(left[0])):
@@ -156,7 +156,7 @@ class TileText:
             raise Unread("something is set where commands are counted")
         return e.kids[0].text
 
-    def _get(self, s: Node, sc: Scope, reply: str) -> Poly:
+    def _get(self, s: Node, sc: NameScope, reply: str) -> Poly:
         """A command that fetches a grid's tile; how many there are of it."""
         test = ""
         if s.kind == "if":
@@ -178,7 +178,7 @@ class TileText:
             self.optional[array] = test
         return c.commands() * (var(test) if test else poly(1))
 
-    def _command(self, s: Node, sc: Scope, reply: str, put: bool) -> tuple[Command, str]:
+    def _command(self, s: Node, sc: NameScope, reply: str, put: bool) -> tuple[TransferCommand, str]:
         c = command_of(sc, self.b.kernel.buffers, s)
         calls = [n for n in nodes(s) if n.kind == "call" and n.text.startswith("athread_")]
         if c is None or c.put != put or c.shared or c.reply != reply or c.copy or len(calls) != 1:
@@ -189,12 +189,12 @@ class TileText:
             raise Unread("another command than the tile's")
         return c, known[0]
 
-    def _check_box(self, c: Command, lows: Sequence[CExpr], lens: Sequence[CExpr]) -> None:
+    def _check_box(self, c: TransferCommand, lows: Sequence[CExpr], lens: Sequence[CExpr]) -> None:
         found = box(c, lens[1:])
         if not all(map(same, (*found[0], *found[1]), (*lows, *lens))):
             raise Unread(f"another part of `{c.outside.array}` than the tile")
 
-    def _view(self, s: Node, sc: Scope) -> Scope:
+    def _view(self, s: Node, sc: NameScope) -> NameScope:
         """A pointer to the tile in its buffer."""
         kind, sizes, value = s.kids
         if value.kind == "cast" and value.text == "void *":
@@ -210,7 +210,7 @@ class TileText:
 
     # -- steps ---------------------------------------------------------------------------------------
 
-    def _steps(self, s: Node, sc: Scope) -> None:
+    def _steps(self, s: Node, sc: NameScope) -> None:
         """The loop over steps: each statement on its margin, one after the other."""
         first, cond, step, inside = s.kids if s.kind == "for" else (NOTHING,) * 4
         name = first.text
@@ -233,14 +233,14 @@ class TileText:
         check_margins(self.arrays, self.b.sweeps, widths, self.b.growth, self.b.halo)
         self._check_optional(widths, sc)
 
-    def _margin(self, s: Node, sc: Scope) -> int:
+    def _margin(self, s: Node, sc: NameScope) -> int:
         value = polynomial(sc.integer(s.kids[2])) if s.kind == "declare" else var("")
         width = (value - var(TO_COME.name) * self.b.growth).number
         if width is None:
             raise Unread("a margin that does not become smaller by the step")
         return width
 
-    def _sweep(self, x: GridSweep, text: Node, sc: Scope) -> None:
+    def _sweep(self, x: GridSweep, text: Node, sc: NameScope) -> None:
         margin = Name("\0margin")
         lows = [Fun("max", (low, Bin("-", self.at[d], margin))) for d, low in enumerate(x.lows)]
         ends = [Bin("+", Bin("+", self.at[d], Int(self.sides[d])), margin) for d in self.axes]
@@ -253,7 +253,7 @@ class TileText:
             if found and found != {views[array] if shift is not None else ""}:
                 raise Unread(f"{x.instance.stmt} finds `{array}` in another place")
 
-    def _check_optional(self, widths: Sequence[int], sc: Scope) -> None:
+    def _check_optional(self, widths: Sequence[int], sc: NameScope) -> None:
         """An array that is not fetched: the condition says that there are steps, and that all that writes it writes
         the whole tile and its margin."""
         writes = {x.instance.stmt: [a.write for a in self._statement(x).accesses] for x in self.b.sweeps}
@@ -271,7 +271,7 @@ class TileText:
 
     # -- what goes -----------------------------------------------------------------------------------
 
-    def _go(self, left: list[Node], sc: Scope) -> None:
+    def _go(self, left: list[Node], sc: NameScope) -> None:
         """The tile without its margin goes to the other copy, array by array."""
         reply, counts, waited = "", list[Poly](), False
         for s in left:
@@ -293,7 +293,7 @@ class TileText:
         if not waited or self.put != self.written:
             raise Unread("a tile is not gone, or nobody waits for it")
 
-    def _move(self, s: Node, sc: Scope) -> None:
+    def _move(self, s: Node, sc: NameScope) -> None:
         """The tile's own elements, side by side at the beginning of the buffer. Each comes from a place that is not
         before the one it goes to, and they go in ascending order, so that none is lost."""
         counters = []
@@ -325,7 +325,7 @@ class TileText:
             raise Unread("another part than the tile is moved")
         self.moved.add(copy.array)
 
-    def _put(self, s: Node, sc: Scope, reply: str) -> Poly:
+    def _put(self, s: Node, sc: NameScope, reply: str) -> Poly:
         c, base = self._command(s, sc, reply, True)
         self._check_box(c, self.at, self.own)
         array, to = self.b.sides.get(base, ("", False))
@@ -353,7 +353,7 @@ def _alternatives(e: Node) -> list[Node]:
     return [x for k in e.kids for x in _alternatives(k)] if e.kind == "binary" and e.text == "||" else [e]
 
 
-def _test(sc: Scope, e: Node) -> tuple[str, CExpr, CExpr]:
+def _test(sc: NameScope, e: Node) -> tuple[str, CExpr, CExpr]:
     if e.kind != "binary":
         raise Unread("a condition of another form")
     return e.text, sc.integer(e.kids[0]), sc.integer(e.kids[1])

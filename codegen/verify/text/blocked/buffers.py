@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codegen.verify.text.blocked.claim import Side
-from codegen.verify.text.blocked.state import NOUGHT, Array, Effects, Pointer, Staged
-from codegen.verify.text.blocked.tiles import Tiles
+from codegen.verify.text.blocked.claim import PackedOperand
+from codegen.verify.text.blocked.state import NOUGHT, BufferPointer, Effects, LocalArray, Staged
+from codegen.verify.text.blocked.tiles import RegisterTiles
 from codegen.verify.text.compare import DEPTH
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
@@ -12,10 +12,10 @@ from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import CountedLoop, Effect, Span
 
 
-class Buffers(Tiles):
+class Buffers(RegisterTiles):
     """Stores into buffers and local arrays."""
 
-    def _pack(self, base: Pointer, index: Poly, value: Node) -> Effects:
+    def _pack(self, base: BufferPointer, index: Poly, value: Node) -> Effects:
         """A store into a buffer."""
         side, kb = self._side(base.of), self._block("k")
         x, k, o = self._cell(side, base.at + index)
@@ -42,7 +42,7 @@ class Buffers(Tiles):
         place = {"x": x + lane, "k": k, "q": poly(q), "l": copy}
         return {base.of: Effect(base.of, {c: Span(p, p + 1) for c, p in place.items()}, start)}
 
-    def _in_unit(self, side: Side, o: Poly) -> tuple[int, Poly, Poly]:
+    def _in_unit(self, side: PackedOperand, o: Poly) -> tuple[int, Poly, Poly]:
         """Which value, row or column and copy it is."""
         m, copy = o.divided(poly(side.copies)) if side.copies > 1 else (o, ZERO)
         for q in range(len(side.values)):
@@ -51,7 +51,7 @@ class Buffers(Tiles):
                 return q, lane, copy
         raise Unread(f"element {o} of a depth is no one value")
 
-    def _local(self, name: str, array: Array, at: Poly, value: Node) -> Effects:
+    def _local(self, name: str, array: LocalArray, at: Poly, value: Node) -> Effects:
         """A store into a local array: the scratch tile, or values on their way into a buffer."""
         if not (self.facts.holds(at) and self.facts.holds(array.size - 1 - at)):
             raise Unread(f"{name} has no element {at}")

@@ -8,7 +8,7 @@ from typing import Any
 from codegen.verify.text.blocked.declare import Declarations
 from codegen.verify.text.blocked.state import TARGET, Effects, Made
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.integers import FALSE, TRUE, Cond, negated, ways
+from codegen.verify.text.integers import FALSE, TRUE, IntegerCondition, negated, ways
 from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Case, CountedLoop, agree, in_sequence
@@ -60,13 +60,13 @@ class Cases(Declarations):
             self.tiles.clear()
         return out
 
-    def _apart(self, name: str, cond: Cond, body: tuple[Node, ...]) -> Effects:
+    def _apart(self, name: str, cond: IntegerCondition, body: tuple[Node, ...]) -> Effects:
         cases: list[Made] = []
         for given in ways(cond):
             cases += self._case(lambda: self.names.update({name: TRUE}), given, body)
         return self._agreed([*cases, *self._otherwise(name, negated(cond), body)])
 
-    def _otherwise(self, name: str, cond: Cond, body: tuple[Node, ...]) -> list[Made]:
+    def _otherwise(self, name: str, cond: IntegerCondition, body: tuple[Node, ...]) -> list[Made]:
         """The case in which a condition does not hold; mostly that says nothing of use."""
         if len(ways(cond)) > 1:
             try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.verify.text.read import Function, Node, Unread
+from codegen.verify.text.read import Node, ParsedFunction, Unread
 
 
-def written_out(call: Node, function: Function) -> Node:
+def written_out(call: Node, function: ParsedFunction) -> Node:
     """The body of the function with the call's arguments in place of its parameters."""
     parameters, body = function.parameters, function.body
     if len(parameters) != len(call.kids) or len(body) != 1:

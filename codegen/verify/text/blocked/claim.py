@@ -4,13 +4,13 @@ out, as C text in the names tw_I (row), tw_J (column) and tw_K (depth), and the 
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.verify.text.kernel import Layout
+from codegen.verify.text.kernel import KernelLayout
 from codegen.verify.text.poly import Poly
-from codegen.verify.text.read import Function, Node
+from codegen.verify.text.read import Node, ParsedFunction
 
 
 @record
-class Side:
+class PackedOperand:
     """A packed operand: slivers of `width` rows or columns, for each depth `values` of each, each of them `copies`
     times. `row` is the name of its coordinate in the values' texts."""
 
@@ -47,13 +47,13 @@ class TableClaim:
 
 @record
 class Claim:
-    left: Side
-    right: Side
+    left: PackedOperand
+    right: PackedOperand
     target: Node
     consts: tuple[Node, ...]
     first: tuple[Node, Node, Node]  # of rows, columns and depth
     past: tuple[Node, Node, Node]
-    kernels: dict[str, Layout]
+    kernels: dict[str, KernelLayout]
     rounds: int  # steps of a kernel for each depth
     corners: tuple[Node, ...]  # what must not be negative for a point to belong
     step: Node  # what a step computes, in tw_acc, tw_A0, ..., tw_B0, ... and constants
@@ -65,7 +65,7 @@ class Claim:
     tables: dict[str, TableClaim]
     digits: dict[str, int]  # how many loops make a coordinate, where they are several
     target_base: str  # what tables of the target begin with
-    choices: dict[str, Function]  # functions that choose among kernels
+    choices: dict[str, ParsedFunction]  # functions that choose among kernels
     few: tuple[int | None, int | None]  # rows and columns there are at most, where isl says that tiles are never full
 
     @property

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import floordiv, mod
 
 from codegen.verify.text.blocked.depths import Depths
-from codegen.verify.text.blocked.offsets import NEXT, Table
-from codegen.verify.text.blocked.state import NOUGHT, Array, Heap, Pointer
+from codegen.verify.text.blocked.offsets import NEXT, SymbolicTable
+from codegen.verify.text.blocked.state import NOUGHT, BufferPointer, Heap, LocalArray
 from codegen.verify.text.integers import decided
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
@@ -20,7 +20,7 @@ class Declarations(Depths):
         kind, sizes, value = node.kids
         name = node.text
         if sizes.kids:
-            self.names[name] = Array(self._integers().value(sizes.kids[0]))
+            self.names[name] = LocalArray(self._integers().value(sizes.kids[0]))
             if value is not NOTHING and value != Node("braces", "", (NOUGHT,)):
                 raise Unread(f"the content of {name}")
             self.staged[name] = []
@@ -46,9 +46,9 @@ class Declarations(Depths):
     def _const(self, name: str, value: Node) -> None:
         if not self._same(value, self.claim.consts[int(name[4:])], {}):
             raise Unread(f"{name} is another value")
-        self.names[name] = Pointer("const", poly(int(name[4:])))
+        self.names[name] = BufferPointer("const", poly(int(name[4:])))
 
-    def _long(self, name: str, value: Node) -> Poly | Pointer:
+    def _long(self, name: str, value: Node) -> Poly | BufferPointer:
         if value.kind == "call" and value.text in ("tw_team_size", "tw_thread"):
             return self._thread_number(value.text)
         if value.kind == "call" and value.text == "tw_grid":
@@ -64,7 +64,7 @@ class Declarations(Depths):
                 return self._across(x, y)
         if value.kind in ("choose", "binary") and takes_address(value):
             taken = self._taken(value)
-            return Pointer("distance", ZERO, taken) if takes_address(taken) else self._integers().value(taken)
+            return BufferPointer("distance", ZERO, taken) if takes_address(taken) else self._integers().value(taken)
         return self._integers().value(value)
 
     def _thread_number(self, call: str) -> Poly:
@@ -105,7 +105,7 @@ class Declarations(Depths):
         plain = kind.replace("*const", "*").split()
         return wanted is None or [x for x in plain if x != "const"] == f"{wanted}*".split()
 
-    def _pointed(self, name: str, value: Node) -> Pointer | Heap | Table:
+    def _pointed(self, name: str, value: Node) -> BufferPointer | Heap | SymbolicTable:
         if name == NEXT.text:
             return self._table_memory(value)
         if value == NEXT:
@@ -114,20 +114,20 @@ class Declarations(Depths):
             return self._allocated(value.kids[2].kids[0])
         value = self._taken(value)
         if value.kind == "unary" and value.text == "&":
-            return Pointer("element", ZERO, value.kids[0])
+            return BufferPointer("element", ZERO, value.kids[0])
         base, at = value, ZERO
         while base.kind == "binary" and base.text == "+":
             at = at + self._integers().value(base.kids[1])
             base = base.kids[0]
         found = self.names.get(base.text) if base.kind == "name" else None
-        if isinstance(found, Array):
-            return Pointer(base.text, at)
+        if isinstance(found, LocalArray):
+            return BufferPointer(base.text, at)
         if isinstance(found, Heap):
             if name == "tw_left" and "left" not in self.buffers.areas:
                 return self._divided(found, at)
-            return Pointer("right", at)
-        if isinstance(found, Pointer) and found.of in ("left", "right"):
-            return Pointer(found.of, found.at + at)
+            return BufferPointer("right", at)
+        if isinstance(found, BufferPointer) and found.of in ("left", "right"):
+            return BufferPointer(found.of, found.at + at)
         raise Unread(f"a pointer {name} = {show(value)}")
 
     def _allocated(self, size: Node) -> Heap:
@@ -141,7 +141,7 @@ class Declarations(Depths):
             raise Unread(f"memory of {rest} bytes for offsets")
         return Heap(elements, offsets)
 
-    def _divided(self, heap: Heap, at: Poly) -> Pointer:
+    def _divided(self, heap: Heap, at: Poly) -> BufferPointer:
         """The left operand's buffer begins behind the right one's; each thread has its own."""
         me = "tw_thread()"
         size = at.part(me) if me in at.names else heap.size - at
@@ -151,7 +151,7 @@ class Declarations(Depths):
         if not (self.facts.holds(start) and self.facts.holds(heap.size - at - size) and self.facts.holds(size)):
             raise Unread(f"a buffer of {heap.size} elements is too small for {at + size}")
         self.buffers.areas = {"right": start, "left": size}
-        return Pointer("left", ZERO)
+        return BufferPointer("left", ZERO)
 
 
 def takes_address(node: Node) -> bool:

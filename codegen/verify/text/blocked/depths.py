@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from codegen.verify.text.blocked.buffers import Buffers
-from codegen.verify.text.blocked.claim import Side
+from codegen.verify.text.blocked.claim import PackedOperand
 from codegen.verify.text.blocked.corners import all_belong, none_belongs, with_depth
-from codegen.verify.text.blocked.state import TARGET, Effects, Heap, Pointer
+from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, Heap
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.lanes import show
 from codegen.verify.text.linear import never
@@ -29,7 +29,7 @@ class Depths(Buffers):
         first = self._block("k")
         return Span(first, first + self._integers().value(Node("name", "tw_k")))
 
-    def _bound(self, name: str, value: Poly | Pointer) -> Poly | Pointer:
+    def _bound(self, name: str, value: Poly | BufferPointer) -> Poly | BufferPointer:
         """A bound of depths by a name of its own, with what is known of its place among the others: what it is made
         of matters only to which points belong."""
         d = self.facts.defined.get(str(value)) if self._deep else None
@@ -109,12 +109,12 @@ class Depths(Buffers):
         parts = zip(printed.kids, wanted.kids, strict=True) if alike else ()
         return alike and all(self._steps_so(p, w, i, j, k) for p, w in parts)
 
-    def _is_packed(self, e: Node, side: Side, number: int, row: Poly, k: Poly) -> bool:
+    def _is_packed(self, e: Node, side: PackedOperand, number: int, row: Poly, k: Poly) -> bool:
         """Is it that value of a packed operand, for a row or column and a depth, and is it in its buffer by now?"""
         f, held = self.facts, self.held.get(side.area)
         base = self.names.get(e.kids[0].text) if e.kind == "index" and e.kids[0].kind == "name" else None
-        place = Pointer("right") if isinstance(base, Heap) else base
-        if not isinstance(place, Pointer) or place.of != side.area or held is None or not held.spans:
+        place = BufferPointer("right") if isinstance(base, Heap) else base
+        if not isinstance(place, BufferPointer) or place.of != side.area or held is None or not held.spans:
             return False
         x, deep, o = self._cell(side, place.at + self._integers().value(e.kids[1]))
         q, lane, copy = self._in_unit(side, o)

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from codegen.verify.text.blocked.choice import written_out
 from codegen.verify.text.blocked.corners import at as corner
 from codegen.verify.text.blocked.corners import none_belongs, with_depth
-from codegen.verify.text.blocked.loops import Loops
-from codegen.verify.text.blocked.state import TARGET, Array, Effects, Heap, Pointer
+from codegen.verify.text.blocked.loops import BlockedLoops
+from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, Heap, LocalArray
 from codegen.verify.text.integers import decided, negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 
-class BlockRun(Loops):
+class BlockRun(BlockedLoops):
     """The product's block. Raises Unread with what cannot be shown."""
 
     def block(self, body: Sequence[Node]) -> Effects:
@@ -177,9 +177,9 @@ class BlockRun(Loops):
         if self.claim.careful and to.kind == "index" and to.kids[0].text in ("tw_was", "tw_tile"):
             return self._kept(to, value)
         base = self.names.get(to.kids[0].text) if to.kind == "index" and to.kids[0].kind == "name" else None
-        if isinstance(base, Pointer) and base.of in ("left", "right"):
+        if isinstance(base, BufferPointer) and base.of in ("left", "right"):
             return self._pack(base, self._integers().value(to.kids[1]), value)
-        if isinstance(base, Array):
+        if isinstance(base, LocalArray):
             return self._local(to.kids[0].text, base, self._integers().value(to.kids[1]), value)
         return self._one_step(to, value) if self._computes(value) else self._to_target(to, value)
 
@@ -190,6 +190,10 @@ class BlockRun(Loops):
         was, tile = self.names.get("tw_was"), self.names.get("tw_tile")
         if names != ["tw_was", "tw_tile"] or to.kids[1] != inner.kids[1]:
             raise Unread("what elements were is not kept")
-        if not isinstance(was, Array) or not isinstance(tile, Array) or not self.facts.holds(was.size - tile.size):
+        if (
+            not isinstance(was, LocalArray)
+            or not isinstance(tile, LocalArray)
+            or not self.facts.holds(was.size - tile.size)
+        ):
             raise Unread("there is no room for what elements were")
         return self._local("tw_tile", tile, self._integers().value(inner.kids[1]), value.kids[1])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.verify.text.blocked.cases import Cases
-from codegen.verify.text.blocked.state import NOUGHT, TARGET, THREAD, Effects, Pointer
+from codegen.verify.text.blocked.state import NOUGHT, TARGET, THREAD, BufferPointer, Effects
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import CountedLoop, Effect, over_loop, over_team
 
 
-class Loops(Cases):
+class BlockedLoops(Cases):
     """Loops and teams of threads."""
 
     def _loop(self, node: Node) -> Effects:
@@ -109,7 +109,7 @@ class Loops(Cases):
         if body.kind != "do" or body.kids[0].kind != "assign" or body.kids[0].kids[0].kind != "index":
             return None
         base = self.names.get(body.kids[0].kids[0].kids[0].text)
-        if not isinstance(base, Pointer) or base.of not in ("left", "right") or lp.step != ONE:
+        if not isinstance(base, BufferPointer) or base.of not in ("left", "right") or lp.step != ONE:
             return None
         side = self._side(base.of)
         local, zero = lp.name.split(".")[0], body.kids[0].kids[1] == NOUGHT

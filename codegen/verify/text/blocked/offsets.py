@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from codegen.verify.text.blocked.claim import Claim, TableClaim
-from codegen.verify.text.blocked.state import NOUGHT, Effects, Heap, Pointer, State
+from codegen.verify.text.blocked.state import NOUGHT, BlockState, BufferPointer, Effects, Heap
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW, Names
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.integers import Cond, Integers, ge
+from codegen.verify.text.integers import IntegerCondition, Integers, ge
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.read import Node, Unread, nodes
@@ -22,7 +22,7 @@ COORDINATES = {"i": ROW, "j": COLUMN, "k": DEPTH}
 NEXT = Node("name", "tw_next")
 
 
-class Table(NamedTuple):
+class SymbolicTable(NamedTuple):
     """Entries of a table: made from `start` on in the memory for all of them, of which `filled` are there."""
 
     of: str
@@ -48,13 +48,13 @@ class TableIntegers(Integers):
         self.run = run
 
     def value(self, e: Node) -> Poly:
-        if e.kind == "index" and isinstance(self.names.get(e.kids[0].text), Table):
+        if e.kind == "index" and isinstance(self.names.get(e.kids[0].text), SymbolicTable):
             at = self.value(e.kids[1])
             self.run._there(e.kids[0].text, at, ONE)
             return self.run._entry(e.kids[0].text, at)
         return super().value(e)
 
-    def cond(self, e: Node) -> Cond:
+    def cond(self, e: Node) -> IntegerCondition:
         if e.kind == "call" and e.text == "tw_even":
             place, count = e.kids
             base, at = place, ZERO
@@ -71,7 +71,7 @@ class TableIntegers(Integers):
                 return self._even(here.kids[0].text, self.value(here.kids[1]), several.kids[0], True)
         return super().cond(e)
 
-    def _even(self, table: str, at: Poly, count: Node, side: bool) -> Cond:
+    def _even(self, table: str, at: Poly, count: Node, side: bool) -> IntegerCondition:
         """A test as a flag, which is 1 where it succeeds."""
         n = self.value(count)
         self.run._there(table, at, n)
@@ -82,7 +82,7 @@ class TableIntegers(Integers):
         return ge(flag - 1)
 
 
-class Offsets(State):
+class Offsets(BlockState):
     """Tables: how they are made, and elements that are named by them."""
 
     def __init__(self, claim: Claim, facts: Facts) -> None:
@@ -94,7 +94,7 @@ class Offsets(State):
 
     # -- making them -------------------------------------------------------------------------------
 
-    def _table_memory(self, value: Node) -> Table:
+    def _table_memory(self, value: Node) -> SymbolicTable:
         """`(long *)tw_align(buffer + elements)`: behind all elements, where room was asked for in bytes."""
         call = value.kids[0] if value.kind == "cast" and value.text.split() == ["long", "*"] else value
         if call[:2] != ("call", "tw_align") or call.kids[0][:2] != ("binary", "+"):
@@ -103,14 +103,14 @@ class Offsets(State):
         heap = self.names.get(buffer.text)
         if not isinstance(heap, Heap) or self._integers().value(elements) != heap.size:
             raise Unread("offsets are not behind the operands' buffers")
-        return Table("", ZERO)
+        return SymbolicTable("", ZERO)
 
-    def _table(self, name: str) -> Table:
+    def _table(self, name: str) -> SymbolicTable:
         """`long *const name = tw_next`."""
         free = self.names[NEXT.text]
-        if name not in self.claim.tables or not isinstance(free, Table):
+        if name not in self.claim.tables or not isinstance(free, SymbolicTable):
             raise Unread(f"{name} is no table of offsets")
-        return Table(name, free.start)
+        return SymbolicTable(name, free.start)
 
     def _fills(self, node: Node) -> bool:
         """Do loops fill the table that was begun last? They have to be the coordinate's, in their order."""
@@ -122,14 +122,16 @@ class Offsets(State):
         if store.kind != "assign" or store.kids[0] != Node("unary", "*", (Node("after", "++", (NEXT,)),)):
             return False
         free = self.names.get(NEXT.text)
-        begun = [x for x in self.names.values() if isinstance(x, Table) and isinstance(free, Table) and x.of]
+        begun = [
+            x for x in self.names.values() if isinstance(x, SymbolicTable) and isinstance(free, SymbolicTable) and x.of
+        ]
         begun = [x for x in begun if x.filled == ZERO]
         if len(begun) != 1 or self.open or self.forked or self.team.most is not None:
             raise Unread("offsets are stored somewhere")
         self._fill(begun[0], heads, store)
         return True
 
-    def _fill(self, table: Table, heads: list[Node], store: Node) -> None:
+    def _fill(self, table: SymbolicTable, heads: list[Node], store: Node) -> None:
         t, ints = self.claim.tables[table.of], self._integers()
         names, at = dict(self.names), {}
         if len(heads) != len(t.loops):
@@ -154,7 +156,7 @@ class Offsets(State):
         if len(heap) != 1 or not self.facts.holds(heap[0].spare - table.start - count):
             raise Unread("there is no room for all offsets")
         self.names[table.of] = table._replace(filled=count)
-        self.names[NEXT.text] = Table("", table.start + count)
+        self.names[NEXT.text] = SymbolicTable("", table.start + count)
 
     def _is(self, ints: Integers, printed: Node, wanted: Node) -> bool:
         return self.facts.equal(ints.value(printed), Integers(self.facts, {}).value(wanted))
@@ -162,7 +164,7 @@ class Offsets(State):
     def _begins(self, t: TableClaim) -> bool:
         """Is the base of a table the address of the first element?"""
         base = self.names.get(t.base)
-        if not isinstance(base, Pointer) or base.of != "element" or base.node is None:
+        if not isinstance(base, BufferPointer) or base.of != "element" or base.node is None:
             return False
         return self._same(base.node, t.origin, {})
 
@@ -174,7 +176,7 @@ class Offsets(State):
     def _there(self, name: str, at: Poly, count: Poly) -> None:
         """So many entries from one on have to be there."""
         table, f = self.names.get(name), self.facts
-        if not isinstance(table, Table) or table.filled == ZERO:
+        if not isinstance(table, SymbolicTable) or table.filled == ZERO:
             raise Unread(f"{name} has no entries yet")
         if not f.holds(at) or not f.holds(table.filled - at - count) or not f.holds(count - 1):
             raise Unread(f"{name} has no entry {at}, or not {count} of them")
@@ -228,7 +230,7 @@ class Offsets(State):
     def _reads_entries(self, e: Node) -> Effects:
         """An address that is only looked ahead at: entries that tell it have to be there."""
         for n in nodes(e):
-            if n.kind == "index" and isinstance(self.names.get(n.kids[0].text), Table):
+            if n.kind == "index" and isinstance(self.names.get(n.kids[0].text), SymbolicTable):
                 self._integers().value(n)
         return {}
 

@@ -16,7 +16,7 @@ from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView, Wanted, WantedTable
 from codegen.target.text.scalar import scalar
 from codegen.verify.text.blocked.choice import kernel_call
-from codegen.verify.text.blocked.claim import Claim, Side, TableClaim
+from codegen.verify.text.blocked.claim import Claim, PackedOperand, TableClaim
 from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
 from codegen.verify.text.blocks import bounds, renamed
@@ -96,8 +96,8 @@ def claim(w: Wanted, chosen: str, short: Mapping[Node, Node]) -> Claim:
     whole = micro_kernel_of(what, how)
     lanes = poly(isa.lanes_max(whole.elem)) if isa.bits else var(f"{isa.prefix}_lanes_{whole.elem}()")
     copies = isa.lanes_max(whole.elem) if how.spread else 1
-    left = Side("left", ROW, poly(how.mr), _read(w.left, short), copies)
-    right = Side("right", COLUMN, lanes * how.nv, _read(w.right, short), 1)
+    left = PackedOperand("left", ROW, poly(how.mr), _read(w.left, short), copies)
+    right = PackedOperand("right", COLUMN, lanes * how.nv, _read(w.right, short), 1)
     firsts, pasts = _read(w.first, short), _read(w.past, short)
     return Claim(
         left,

@@ -21,7 +21,7 @@ THREAD = ("tw_thread()", "row of tw_me", "column of tw_me")
 NOUGHT = Node("number", "0")
 
 
-class Pointer(NamedTuple):
+class BufferPointer(NamedTuple):
     """Into a buffer (`left`, `right`) or a local array, by elements; or the address of an element that a node names."""
 
     of: str
@@ -29,7 +29,7 @@ class Pointer(NamedTuple):
     node: Node | None = None
 
 
-class Array(NamedTuple):
+class LocalArray(NamedTuple):
     """A local array of so many elements."""
 
     size: Poly
@@ -92,7 +92,7 @@ class Team:
         self.unclean = False  # it was filled before a barrier
 
 
-class State(ABC):
+class BlockState(ABC):
     """Where the run of a block stands."""
 
     def __init__(self, claim: Claim, facts: Facts) -> None:

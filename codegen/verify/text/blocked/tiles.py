@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from codegen.record import record
-from codegen.verify.text.blocked.claim import Side
+from codegen.verify.text.blocked.claim import PackedOperand
 from codegen.verify.text.blocked.corners import all_belong, with_depth
 from codegen.verify.text.blocked.offsets import Offsets
-from codegen.verify.text.blocked.state import TARGET, Array, Effects, Pointer, ScratchTile
+from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, LocalArray, ScratchTile
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
@@ -31,13 +31,13 @@ class KernelUpdate:
     nr: Poly
 
 
-class Tiles(Offsets):
+class RegisterTiles(Offsets):
     """Calls of kernels, and elements that move between the target and a copy of a tile."""
 
-    def _side(self, area: str) -> Side:
+    def _side(self, area: str) -> PackedOperand:
         return self.claim.left if area == "left" else self.claim.right
 
-    def _cell(self, side: Side, at: Poly, begins: bool = False) -> tuple[Poly, Poly, Poly]:
+    def _cell(self, side: PackedOperand, at: Poly, begins: bool = False) -> tuple[Poly, Poly, Poly]:
         """A buffer's element: the first row or column of its sliver, the depth, and the place within that. Where
         something only `begins` there, it may be behind the last depth."""
         f = self.facts
@@ -112,10 +112,10 @@ class Tiles(Offsets):
         tile = KernelUpdate(i, j, rows, columns, Span(deep, deep + depth), poly(lay.mr), lay.columns)
         return self._updates(at, ld, tile)
 
-    def _operand(self, side: Side, node: Node, depth: Poly, width: Poly | int) -> tuple[Poly, Poly, Poly]:
+    def _operand(self, side: PackedOperand, node: Node, depth: Poly, width: Poly | int) -> tuple[Poly, Poly, Poly]:
         """Row or column and depth at which a packed operand begins, and how many of the rows or columns it holds."""
         p, f = self.names.get(node.text), self.facts
-        if not isinstance(p, Pointer) or p.of != side.area:
+        if not isinstance(p, BufferPointer) or p.of != side.area:
             raise Unread(f"a kernel's {side.area} operand is somewhere else")
         x, k, o = self._cell(side, p.at, begins=True)
         if o != ZERO:
@@ -143,12 +143,12 @@ class Tiles(Offsets):
         """What the kernel makes of the tile that it works on."""
         i, j, depth, mr, nr = update.row, update.column, update.depth, update.mr, update.nr
         f, place, stride = self.facts, self.names.get(at.text), self.names.get(ld.text)
-        if not isinstance(place, Pointer):
+        if not isinstance(place, BufferPointer):
             raise Unread("a kernel works on something else")
         if place.of != "element":
             return self._on_copy(place, stride, update)
         target = self.claim.target
-        step = stride.node if isinstance(stride, Pointer) and stride.of == "distance" else None
+        step = stride.node if isinstance(stride, BufferPointer) and stride.of == "distance" else None
         if place.node is None or not self._same(place.node, target, {ROW: i, COLUMN: j}):
             raise Unread("a kernel works on another element of the target")
         if self.claim.target_base:
@@ -172,10 +172,10 @@ class Tiles(Offsets):
         found = self.names.get(name)
         return found if isinstance(found, Poly) and self.facts.equal(found, size) else size
 
-    def _on_copy(self, place: Pointer, stride: Any, update: KernelUpdate) -> Effects:
+    def _on_copy(self, place: BufferPointer, stride: Any, update: KernelUpdate) -> Effects:
         i, j, depth, mr, nr = update.row, update.column, update.depth, update.mr, update.nr
         array, tile, f = self.names.get(place.of), self.tiles.get(place.of), self.facts
-        if not isinstance(array, Array) or place.at != ZERO or tile is None or tile.depth is not None:
+        if not isinstance(array, LocalArray) or place.at != ZERO or tile is None or tile.depth is not None:
             raise Unread("a kernel works on a tile that was not loaded")
         if stride != tile.stride or not f.holds(array.size - stride * (mr - 1) - nr):
             raise Unread("a kernel takes the tile to be larger")

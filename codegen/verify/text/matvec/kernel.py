@@ -15,9 +15,9 @@ from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, decided, negated, ways
 from codegen.verify.text.lanes import show, vector_types
 from codegen.verify.text.matvec.lanewise import neutral_text
-from codegen.verify.text.matvec.loops import Loops
-from codegen.verify.text.matvec.state import SEVERAL, Address, K, Local, N, Spec, State, Vector
-from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, Steps
+from codegen.verify.text.matvec.loops import KernelLoops
+from codegen.verify.text.matvec.state import SEVERAL, K, LocalValues, MatvecState, N, SelectedElement, Spec, Vector
+from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, TakenSteps
 from codegen.verify.text.poly import ZERO, Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_functions
 from codegen.verify.text.unroll import unrolled
@@ -75,10 +75,10 @@ def _spec(isa: Isa, mk: MatvecKernel) -> Spec:
     )
 
 
-def _start(spec: Spec, streams: int) -> State:
-    s = State(Facts())
+def _start(spec: Spec, streams: int) -> MatvecState:
+    s = MatvecState(Facts())
     s.facts.learn(N, K)
-    s.names = {x: Address(x, ZERO) for x in (*spec.matrices, *spec.operands, "y")}
+    s.names = {x: SelectedElement(x, ZERO) for x in (*spec.matrices, *spec.operands, "y")}
     s.names |= {x: var(x) for x in ("n", "k", *spec.pitches)}
     if streams:
         s.names["several"] = SEVERAL
@@ -87,23 +87,23 @@ def _start(spec: Spec, streams: int) -> State:
     return s
 
 
-class KernelRun(Loops):
+class KernelRun(KernelLoops):
     """The function's body, statement by statement. Ways through it part where a number is chosen."""
 
-    def run(self, body: tuple[Node, ...], state: State) -> list[State]:
+    def run(self, body: tuple[Node, ...], state: MatvecState) -> list[MatvecState]:
         states = [state]
         for node in body:
             states = [after for s in states for after in self._one(node, s)]
         return states
 
-    def finished(self, s: State) -> None:
+    def finished(self, s: MatvecState) -> None:
         """All elements took all steps."""
         equal, front = s.facts.equal, s.front
         whole = equal(front.at, N) and front.after is not None and equal(front.after, K)
         if not whole and not (front.at == ZERO and equal(front.before, K)):
             raise Unread("some element does not take all steps")
 
-    def _one(self, node: Node, s: State) -> list[State]:
+    def _one(self, node: Node, s: MatvecState) -> list[MatvecState]:
         self.reader.state = s
         if node.kind == "several":
             return self.run(node.kids, s)
@@ -123,13 +123,13 @@ class KernelRun(Loops):
         self._do(node.kids[0], s)
         return [s]
 
-    def _left(self, s: State, mine: set[str]) -> State:
+    def _left(self, s: MatvecState, mine: set[str]) -> MatvecState:
         """Behind a block: its own variables and arrays are gone, others keep what they got."""
         s.names = {n: x for n, x in s.names.items() if n.partition("[")[0] not in mine}
         s.vectors = {n: x for n, x in s.vectors.items() if n.partition("[")[0] not in mine}
         return s
 
-    def _declare(self, node: Node, s: State) -> list[State]:
+    def _declare(self, node: Node, s: MatvecState) -> list[MatvecState]:
         kind, sizes, value = node.kids
         name = node.text
         if name in s.names or name in s.vectors:
@@ -146,17 +146,17 @@ class KernelRun(Loops):
             s.vectors[name] = self.reader.value(value)
         return [s]
 
-    def _array(self, name: str, sizes: Node, value: Node, s: State) -> list[State]:
+    def _array(self, name: str, sizes: Node, value: Node, s: MatvecState) -> list[MatvecState]:
         size = self.reader.integer(sizes.kids[0]).number
         nought = Node("braces", "", (Node("number", "0"),))
         if len(sizes.kids) != 1 or size is None or value not in (NOTHING, nought):
             raise Unread(f"an array {name} of another kind")
         rest = LaneValue("number", "0") if value == nought else LaneValue("unknown", name)
-        s.locals[name] = Local(size, {}, self.terms.put(rest))
-        s.names[name] = Address(name, ZERO)
+        s.locals[name] = LocalValues(size, {}, self.terms.put(rest))
+        s.names[name] = SelectedElement(name, ZERO)
         return [s]
 
-    def _pointer(self, value: Node) -> Address:
+    def _pointer(self, value: Node) -> SelectedElement:
         if value.kind == "choose":
             cond = Integers(self.reader.state.facts, self.reader.state.names, free=False).cond(value.kids[0])
             known = decided(cond, self.reader.state.facts)
@@ -168,13 +168,13 @@ class KernelRun(Loops):
             raise Unread(f"an address {show(value)}")
         return found
 
-    def _number(self, name: str, value: Node, s: State) -> list[State]:
+    def _number(self, name: str, value: Node, s: MatvecState) -> list[MatvecState]:
         """A number; where it is chosen, the ways part."""
         if value.kind != "choose":
             s.names[name] = self.reader.integer(value)
             return [s]
         cond = Integers(s.facts, s.names, free=False).cond(value.kids[0])
-        found: list[State] = []
+        found: list[MatvecState] = []
         for way, c in ((value.kids[1], cond), (value.kids[2], negated(cond))):
             for given in ways(c):
                 part = s.given(*given)
@@ -183,7 +183,7 @@ class KernelRun(Loops):
                 found.append(part)
         return found
 
-    def _if(self, node: Node, s: State) -> list[State]:
+    def _if(self, node: Node, s: MatvecState) -> list[MatvecState]:
         cond, then, orelse = node.kids
         if orelse is not NOTHING:
             raise Unread("an if with an else")
@@ -191,13 +191,13 @@ class KernelRun(Loops):
         if then.kind == "do" and c.op == "ge":
             self._where(c.value, then.kids[0], s)
             return [s]
-        found: list[State] = []
+        found: list[MatvecState] = []
         for part, body in ((c, (then,)), (negated(c), ())):
             for given in ways(part):
                 found += [self._merged(end) for end in self.run(body, s.given(*given))]
         return found
 
-    def _where(self, given: Poly, e: Node, s: State) -> None:
+    def _where(self, given: Poly, e: Node, s: MatvecState) -> None:
         """`if (given) variable = value`: one value or the other."""
         if s.facts.recorded(-given - 1):
             return
@@ -215,25 +215,25 @@ class KernelRun(Loops):
         put, new = self.terms.put, part.vectors[name]
         s.vectors[name] = tuple(put(LaneChoice(given, x, y)) for x, y in zip(new, old, strict=True))
 
-    def _merged(self, s: State) -> State:
+    def _merged(self, s: MatvecState) -> MatvecState:
         """Behind a condition: choices that come to the last step whatever is chosen are that."""
         paths = Paths(s.facts)
         for name, x in s.vectors.items():
-            if any(isinstance(self.terms.terms[n], (LaneChoice, Steps)) for n in x):
+            if any(isinstance(self.terms.terms[n], (LaneChoice, TakenSteps)) for n in x):
                 s.vectors[name] = tuple(self._resolved(n, (), paths) for n in x)
         return s
 
     def _resolved(self, number: int, path: tuple[Poly, ...], paths: Paths) -> int:
         t = self.terms.terms[number]
-        if isinstance(t, Steps):
-            return self.terms.put(Steps(t.row, K)) if paths.equal(t.past, K, path) else number
+        if isinstance(t, TakenSteps):
+            return self.terms.put(TakenSteps(t.row, K)) if paths.equal(t.past, K, path) else number
         if not isinstance(t, LaneChoice):
             return self.unknown if path else number
         yes = self._resolved(t.yes, (*path, t.given), paths)
         no = self._resolved(t.no, (*path, -t.given - 1), paths)
         return yes if yes == no else self.terms.put(LaneChoice(t.given, yes, no))
 
-    def _do(self, e: Node, s: State) -> None:
+    def _do(self, e: Node, s: MatvecState) -> None:
         if e.kind == "call" and e.text in _SILENT:
             return
         if e.kind == "cast" and e.text == "void" and e.kids[0].kind == "name":

@@ -9,8 +9,8 @@ from codegen.target.matvec.shuffle import macro
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, ways
 from codegen.verify.text.lanes import LaneReader, literal, show
-from codegen.verify.text.matvec.state import Address, K, N, Spec, State, Vector, within
-from codegen.verify.text.matvec.terms import Element, LaneChoice, LaneValue, Steps, Terms
+from codegen.verify.text.matvec.state import K, MatvecState, N, SelectedElement, Spec, Vector, within
+from codegen.verify.text.matvec.terms import ArrayElement, LaneChoice, LaneValue, TakenSteps, Terms
 from codegen.verify.text.poly import Poly, poly
 from codegen.verify.text.read import Node, Unread, nodes
 
@@ -23,7 +23,7 @@ class Lanewise(LaneReader[Vector]):
         self.spec, self.terms = spec, terms
         self.count = isa.lanes_max(spec.elem)
         self.shuffle = macro(isa, spec.elem)
-        self.state = State(Facts())
+        self.state = MatvecState(Facts())
         self.guarded = False  # choices are decided by what is known here alone
 
     # -- vectors -----------------------------------------------------------------------------------
@@ -74,11 +74,11 @@ class Lanewise(LaneReader[Vector]):
     def integer(self, node: Node) -> Poly:
         return Integers(self.state.facts, self.state.names, free=False).value(node)
 
-    def address(self, e: Node) -> Address | None:
+    def address(self, e: Node) -> SelectedElement | None:
         """Where an expression points to. A row may be chosen in it."""
         if e.kind == "name":
             found = self.state.names.get(e.text)
-            return found if isinstance(found, Address) else None
+            return found if isinstance(found, SelectedElement) else None
         if e.kind == "unary" and e.text == "&" and e.kids[0].kind == "index":
             return self.address(Node("binary", "+", e.kids[0].kids))
         if e.kind != "binary" or e.text != "+":
@@ -95,9 +95,9 @@ class Lanewise(LaneReader[Vector]):
         yes, no = (self.integer(_put(e.kids[1], chosen, way)) for way in chosen.kids[1:])
         if given.number is not None or facts.recorded(given):
             return base._replace(at=base.at + (yes if given.number is None or given.number >= 0 else no))
-        return Address(base.of, base.at + yes, given, base.at + no)
+        return SelectedElement(base.of, base.at + yes, given, base.at + no)
 
-    def load(self, where: Address, width: int) -> Vector:
+    def load(self, where: SelectedElement, width: int) -> Vector:
         if where.given is None:
             return self._from(where.of, where.at, width, self.state.facts)
         facts = self.state.facts
@@ -117,7 +117,7 @@ class Lanewise(LaneReader[Vector]):
             front = self.state.front
             if not within(facts, at, width, N) or not facts.holds(at - front.at):
                 raise Unread(f"elements {at} of the result are read out of turn")
-            return tuple(put(Steps(at + e, front.before)) for e in range(width))
+            return tuple(put(TakenSteps(at + e, front.before)) for e in range(width))
         if of in self.spec.operands:
             there = within(facts, at, width, K)
         else:
@@ -126,7 +126,7 @@ class Lanewise(LaneReader[Vector]):
             there = within(facts, row, rows, N) and within(facts, step, steps, K)
         if not there:
             raise Unread(f"{of} is read at {at}, which may not be there")
-        return tuple(put(Element(of, at + e)) for e in range(width))
+        return tuple(put(ArrayElement(of, at + e)) for e in range(width))
 
 
 def neutral_text(node: Node) -> str | None:

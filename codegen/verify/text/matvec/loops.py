@@ -9,9 +9,9 @@ from codegen.isa.model import Isa
 from codegen.verify.text.integers import Integers, decided
 from codegen.verify.text.lanes import show
 from codegen.verify.text.matvec.lanewise import Lanewise
-from codegen.verify.text.matvec.state import SEVERAL, Front, K, Local, N, Needed, Spec, State, Vector
+from codegen.verify.text.matvec.state import SEVERAL, Front, K, LocalValues, MatvecState, N, Needed, Spec, Vector
 from codegen.verify.text.matvec.stores import Stores
-from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, Share, Steps, Terms
+from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, Share, TakenSteps, Terms
 from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread, nodes
 
@@ -30,7 +30,7 @@ class Iteration(NamedTuple):
         return self.now + self.by
 
 
-class Loops(Stores, ABC):
+class KernelLoops(Stores, ABC):
     """Loops that go on where the one before stopped, and short ones over single elements."""
 
     def __init__(self, isa: Isa, spec: Spec) -> None:
@@ -40,15 +40,15 @@ class Loops(Stores, ABC):
         self.unknown = terms.put(LaneValue("unknown", ""))
 
     @abstractmethod
-    def run(self, body: tuple[Node, ...], state: State) -> list[State]:
+    def run(self, body: tuple[Node, ...], state: MatvecState) -> list[MatvecState]:
         """Runs statements; gives the ways through them."""
 
-    def loop(self, node: Node, s: State) -> list[State]:
+    def loop(self, node: Node, s: MatvecState) -> list[MatvecState]:
         return [self._short(node, s) if node.kids[0].kind == "declare" else self._long(node, s)]
 
     # -- loops over lines and vectors --------------------------------------------------------------
 
-    def _head(self, node: Node, s: State) -> tuple[str, Poly, Poly]:
+    def _head(self, node: Node, s: MatvecState) -> tuple[str, Poly, Poly]:
         """The variable, where it has to stop, and by how much it moves."""
         first, cond, step, _ = node.kids
         if first != Node("block") or cond.kind != "binary" or cond.text not in ("<", "<="):
@@ -65,7 +65,7 @@ class Loops(Stores, ABC):
             raise Unread(f"a loop over {name} that may never end")
         return name, past, by
 
-    def _long(self, node: Node, s: State) -> State:
+    def _long(self, node: Node, s: MatvecState) -> MatvecState:
         name, past, by = self._head(node, s)
         first = s.names[name]
         assert isinstance(first, Poly)
@@ -99,7 +99,7 @@ class Loops(Stores, ABC):
         self._covered(turn, stop, out)
         return out
 
-    def _behind(self, s: State, turn: Iteration) -> tuple[State, Poly]:
+    def _behind(self, s: MatvecState, turn: Iteration) -> tuple[MatvecState, Poly]:
         """Behind the loop, and what its variable is there."""
         out = s.copy()
         out.facts = s.facts.copy()
@@ -112,11 +112,11 @@ class Loops(Stores, ABC):
         out.locals = self._lost(s)
         return out, stop
 
-    def _lost(self, s: State) -> dict[str, Local]:
+    def _lost(self, s: MatvecState) -> dict[str, LocalValues]:
         """Local arrays, of whose content nothing is known from one turn to the next."""
-        return {n: Local(x.size, {}, self.unknown) for n, x in s.locals.items()}
+        return {n: LocalValues(x.size, {}, self.unknown) for n, x in s.locals.items()}
 
-    def _changed(self, body: Node, s: State) -> dict[str, Vector]:
+    def _changed(self, body: Node, s: MatvecState) -> dict[str, Vector]:
         """The variables from before the loop that it changes."""
         found: dict[str, Vector] = {}
         for n in nodes(body):
@@ -129,7 +129,7 @@ class Loops(Stores, ABC):
 
     # -- how far the result is ---------------------------------------------------------------------
 
-    def _moving(self, s: State, turn: Iteration) -> str:
+    def _moving(self, s: MatvecState, turn: Iteration) -> str:
         """What of the result's progress goes on with the loop: the elements that are ready, or the steps taken."""
         moving = ("at" if self.depth else "before") if self.spec.lanes else "" if self.depth else "at"
         start = s.front.before if moving == "before" else s.front.at
@@ -137,7 +137,7 @@ class Loops(Stores, ABC):
             raise Unread(f"a loop over {turn.name} does not begin where the result is")
         return moving
 
-    def _went(self, moving: str, turn: Iteration, stop: Poly, s: State, ends: list[State]) -> Front:
+    def _went(self, moving: str, turn: Iteration, stop: Poly, s: MatvecState, ends: list[MatvecState]) -> Front:
         """How far the result is behind the loop."""
         if not moving:
             if any(end.front != s.front for end in ends):
@@ -173,15 +173,15 @@ class Loops(Stores, ABC):
     def _moved(self, number: int, register: str, old: Poly, new: Poly) -> int:
         """A lane with the steps up to `new` in place of `old`. Of partial results it has what `register` held."""
         t = self.terms.terms[number]
-        if isinstance(t, Steps) and not self.spec.join:
-            return self.terms.put(Steps(t.row, new)) if t.past == old else self.unknown
+        if isinstance(t, TakenSteps) and not self.spec.join:
+            return self.terms.put(TakenSteps(t.row, new)) if t.past == old else self.unknown
         if isinstance(t, LaneChoice):
             return self.terms.put(LaneChoice(t.given, self._moved(t.yes, register, old, new), self.unknown))
         share = self.progress.share(number) if self.spec.join else None
         return self.unknown if share is None else self.terms.put(Share(share.row, frozenset({register}), share.whole))
 
     def _after(
-        self, name: str, held: list[tuple[int, int, tuple[int, ...]]], turn: Iteration, stop: Poly, out: State
+        self, name: str, held: list[tuple[int, int, tuple[int, ...]]], turn: Iteration, stop: Poly, out: MatvecState
     ) -> Vector:
         """What a variable holds behind the loop. `held`: what each lane holds ahead of it, where a turn begins, and
         after it on all ways through it."""
@@ -199,9 +199,9 @@ class Loops(Stores, ABC):
         w, t = self.terms.terms[want], self.terms.terms[lane]
         if isinstance(w, LaneChoice) and isinstance(t, LaneChoice):
             return w.given == t.given and self._agrees(w.yes, t.yes)
-        return isinstance(w, Steps) and w == t
+        return isinstance(w, TakenSteps) and w == t
 
-    def _gathered(self, register: str, was: int, lanes: set[int], turn: Iteration, out: State) -> int:
+    def _gathered(self, register: str, was: int, lanes: set[int], turn: Iteration, out: MatvecState) -> int:
         """A lane of partial results: its steps of one turn are noted, and all of them get the loop's name."""
         share = self.progress.share(was)
         t = self.terms.terms[lanes.pop()]
@@ -220,7 +220,7 @@ class Loops(Stores, ABC):
         out.needed[row] = needed._replace(parts=needed.parts | {mine})
         return self.terms.put(Share(row, share.parts | {mine}, whole))
 
-    def _covered(self, turn: Iteration, stop: Poly, out: State) -> None:
+    def _covered(self, turn: Iteration, stop: Poly, out: MatvecState) -> None:
         """All steps of a turn were taken, by one lane or another."""
         assert turn.by.number is not None
         want = {turn.now + e for e in range(turn.by.number)}
@@ -232,7 +232,7 @@ class Loops(Stores, ABC):
 
     # -- short loops -------------------------------------------------------------------------------
 
-    def _short(self, node: Node, s: State) -> State:
+    def _short(self, node: Node, s: MatvecState) -> MatvecState:
         """`for (long e = first; e < past; e++)`: elements one by one, or the last steps."""
         first, cond, step, body = node.kids
         name, me = first.text, Node("name", first.text)
@@ -260,7 +260,7 @@ class Loops(Stores, ABC):
             self.copied(name, past, e.kids[0], e.kids[1], s)
         return s
 
-    def _steps(self, name: str, start: Poly, past: Poly, e: Node, s: State) -> State:
+    def _steps(self, name: str, start: Poly, past: Poly, e: Node, s: MatvecState) -> MatvecState:
         """The last steps of partial results, one by one."""
         register, now = e.kids[0].text, s.facts.fresh(name)
         old = s.vectors.get(register)

@@ -13,7 +13,7 @@ from codegen.target.matvec.view import SweepWanted, matvec_kernel_of
 from codegen.verify.text.compare import DEPTH as STEP
 from codegen.verify.text.compare import ROW, distances, neighbours, same
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.integers import UNKNOWN, Cond, Integers
+from codegen.verify.text.integers import UNKNOWN, IntegerCondition, Integers
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
@@ -65,11 +65,11 @@ class PointerPlace(NamedTuple):
     at: Poly = ZERO
 
 
-class Room(NamedTuple):
+class OperandBuffer(NamedTuple):
     """Memory for so many elements; none where there was no work."""
 
     size: Poly
-    work: Cond
+    work: IntegerCondition
 
 
 class Operands:
@@ -84,9 +84,9 @@ class Operands:
         self.rows, self.depth = past - self.row, end - self.step
         self.facts.samples.draw([self.rows - 1, self.depth - 1], FEW)
         self.names: dict[str, Any] = {}
-        self.work: Cond = UNKNOWN
+        self.work: IntegerCondition = UNKNOWN
         self.used = ZERO  # elements of the memory for copies that have a use
-        self.room: Room | None = None
+        self.room: OperandBuffer | None = None
         self.team: Poly | None = None
         self.called = False  # a kernel was
         self.copied = False  # the result is in the memory for copies
@@ -94,7 +94,7 @@ class Operands:
     def _ints(self) -> Integers:
         return Integers(self.facts, self.names)
 
-    def _cond(self, e: Node) -> Cond:
+    def _cond(self, e: Node) -> IntegerCondition:
         try:
             return self._ints().cond(e)
         except Unread:
@@ -131,10 +131,10 @@ class Operands:
         self.work = self._cond(value.kids[0])
         self.names["tw_work"] = UNKNOWN
 
-    def _worth(self, cond: Node) -> Cond | None:
+    def _worth(self, cond: Node) -> IntegerCondition | None:
         """What is known where there is work enough; None where that is not asked."""
         room = self.names.get(cond.text) if cond.kind == "name" else None
-        if isinstance(room, Room):
+        if isinstance(room, OperandBuffer):
             return room.work
         if cond[:2] == ("binary", ">=") and cond.kids[0] == Node("name", "tw_work"):
             return self.work if self.facts.holds(self._ints().value(cond.kids[1])) else None
@@ -157,13 +157,13 @@ class Operands:
             return chosen
         return self._ints().value(value)
 
-    def _pointer(self, name: str, value: Node) -> PointerPlace | Room:
+    def _pointer(self, name: str, value: Node) -> PointerPlace | OperandBuffer:
         of = name.removeprefix("tw_")
         if name == "tw_room":
             return self._allocated(value)
         if value.kind == "name":
             base = self.names.get(value.text)
-            if isinstance(base, Room) and name == "tw_next":
+            if isinstance(base, OperandBuffer) and name == "tw_next":
                 return PointerPlace("room", ZERO)
             if not isinstance(base, PointerPlace) or base.of != "room":
                 raise Unread(f"a pointer {name} = {show(value)}")
@@ -216,7 +216,7 @@ class Operands:
 
     # -- copies ------------------------------------------------------------------------------------
 
-    def _allocated(self, value: Node) -> Room:
+    def _allocated(self, value: Node) -> OperandBuffer:
         if value.kind != "choose" or value.kids[2] != Node("number", "0") or value.kids[1].text != "tw_alloc":
             raise Unread("memory of another kind")
         each = var(f"sizeof {self.claim.elem}")
@@ -224,7 +224,7 @@ class Operands:
         work = self._worth(value.kids[0])
         if size is None or work is None:
             raise Unread("memory of a part of an element, or without a test")
-        self.room = Room(size, work)
+        self.room = OperandBuffer(size, work)
         return self.room
 
     def _copied(self, lp: CountedLoop, name: str, body: Node) -> bool:

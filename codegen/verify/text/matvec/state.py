@@ -7,14 +7,22 @@ from typing import NamedTuple, Union
 from codegen.scop.lanes import Lane
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import of_lane
-from codegen.verify.text.matvec.terms import Element, LaneChoice, LaneValue, Operation, Share, Steps, Terms
+from codegen.verify.text.matvec.terms import (
+    ArrayElement,
+    LaneChoice,
+    LaneOperation,
+    LaneValue,
+    Share,
+    TakenSteps,
+    Terms,
+)
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 
 N, K, SEVERAL = var("n"), var("k"), var("several")
 Vector = tuple[int, ...]
 
 
-class Address(NamedTuple):
+class SelectedElement(NamedTuple):
     """Element `at` of an array; element `other` of it where `given` is negative."""
 
     of: str
@@ -23,7 +31,7 @@ class Address(NamedTuple):
     other: Poly = ZERO
 
 
-class Local(NamedTuple):
+class LocalValues(NamedTuple):
     """A local array: its elements by their numbers."""
 
     size: int
@@ -46,28 +54,28 @@ class Needed(NamedTuple):
     past: Poly
 
 
-Known = Union[Poly, Address]
+Known = Union[Poly, SelectedElement]
 
 
-class State:
+class MatvecState:
     """One way through the function."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.names: dict[str, Known] = {}
         self.vectors: dict[str, Vector] = {}
-        self.locals: dict[str, Local] = {}
+        self.locals: dict[str, LocalValues] = {}
         self.front = Front(ZERO, ZERO)
         self.needed: dict[Poly, Needed] = {}
 
-    def copy(self) -> State:
-        s = State(self.facts)
+    def copy(self) -> MatvecState:
+        s = MatvecState(self.facts)
         s.names, s.vectors = dict(self.names), dict(self.vectors)
         s.front, s.needed = self.front, dict(self.needed)
         s.locals = {n: x._replace(cells=dict(x.cells)) for n, x in self.locals.items()}
         return s
 
-    def given(self, *facts: Poly) -> State:
+    def given(self, *facts: Poly) -> MatvecState:
         """Where more is known."""
         s = self.copy()
         s.facts = self.facts.copy().learn(*facts)
@@ -110,12 +118,12 @@ class Progress:
         """A new value, as one more step on the old one where it is that."""
         t = self.terms
         was, now = t.terms[old], t.terms[new]
-        if isinstance(was, Steps):
+        if isinstance(was, TakenSteps):
             taken = self._taken(old, was.row, was.past)
-            return t.put(Steps(was.row, was.past + 1)) if taken == new else new
+            return t.put(TakenSteps(was.row, was.past + 1)) if taken == new else new
         if isinstance(was, LaneChoice) and isinstance(now, LaneChoice) and was.given == now.given:
             return t.put(LaneChoice(now.given, self.settled(was.yes, now.yes), now.no))
-        return self._shared(old, new) if self.spec.join and isinstance(now, Operation) else new
+        return self._shared(old, new) if self.spec.join and isinstance(now, LaneOperation) else new
 
     def _taken(self, old: int, row: Poly, step: Poly) -> int:
         """The old value after a step."""
@@ -127,9 +135,9 @@ class Progress:
             if x.op == "acc":
                 return old
             if x.op == "a":
-                return put(Element(spec.matrices[x.index], spec.at(x.index, row, step)))
+                return put(ArrayElement(spec.matrices[x.index], spec.at(x.index, row, step)))
             if x.op == "b":
-                return put(Element(spec.operands[x.index], step))
+                return put(ArrayElement(spec.operands[x.index], step))
             return put(LaneValue("const", spec.consts[x.index]))
 
         return of_lane(spec.step, spec.elem, leaf, self.terms.operation)
@@ -138,7 +146,7 @@ class Progress:
         """Steps in any order: one more, or what others have made joined with it."""
         t, now = self.terms, self.terms.terms[new]
         share = self.share(old)
-        assert isinstance(now, Operation)
+        assert isinstance(now, LaneOperation)
         if share is not None:
             place = self._place(new)
             if place is not None:
@@ -163,16 +171,16 @@ class Progress:
         x = self.terms.terms[number]
         if isinstance(x, Share):
             return x
-        if isinstance(x, Steps) and x.past == ZERO:
+        if isinstance(x, TakenSteps) and x.past == ZERO:
             return Share(x.row, frozenset(), True)
         return Share(None, frozenset()) if x == LaneValue("number", self.spec.neutral) else None
 
     def _place(self, number: int) -> tuple[Poly, Poly] | None:
         """Row and step of the matrix's element in a value."""
         x = self.terms.terms[number]
-        if isinstance(x, Element) and x.of == self.spec.matrices[0]:
+        if isinstance(x, ArrayElement) and x.of == self.spec.matrices[0]:
             return self.spec.place(0, x.at)
-        if isinstance(x, Operation):
+        if isinstance(x, LaneOperation):
             return next((p for p in map(self._place, x.args) if p is not None), None)
         return None
 

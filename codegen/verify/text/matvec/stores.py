@@ -5,8 +5,19 @@ from __future__ import annotations
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import show
 from codegen.verify.text.matvec.lanewise import Lanewise
-from codegen.verify.text.matvec.state import Address, Front, K, N, Needed, Progress, Spec, State, Vector, within
-from codegen.verify.text.matvec.terms import Element, LaneChoice, Share, Steps, Terms
+from codegen.verify.text.matvec.state import (
+    Front,
+    K,
+    MatvecState,
+    N,
+    Needed,
+    Progress,
+    SelectedElement,
+    Spec,
+    Vector,
+    within,
+)
+from codegen.verify.text.matvec.terms import ArrayElement, LaneChoice, Share, TakenSteps, Terms
 from codegen.verify.text.poly import ZERO, Poly, poly
 from codegen.verify.text.read import Node, Unread
 
@@ -19,7 +30,7 @@ class Stores:
         self.progress = Progress(spec, terms)
         self.turns: dict[Poly, set[Poly | str]] = {}  # steps of each element in one turn of the loop that ends
 
-    def stored(self, where: Address, lanes: Vector, s: State) -> None:
+    def stored(self, where: SelectedElement, lanes: Vector, s: MatvecState) -> None:
         """A vector, or one element, to the result or to a local array."""
         if where.given is not None:
             raise Unread("a store to one place or another")
@@ -33,25 +44,25 @@ class Stores:
         for e, x in enumerate(lanes):
             local.cells[at + e] = x
 
-    def _result(self, at: Poly, lanes: Vector, s: State) -> None:
+    def _result(self, at: Poly, lanes: Vector, s: MatvecState) -> None:
         if not s.facts.equal(at, s.front.at) or not within(s.facts, at, len(lanes), N):
             raise Unread(f"element {at} of the result is stored where {s.front.at} comes next")
         for e, x in enumerate(lanes):
             self._ready(x, at + e, s, s.facts)
         s.front = s.front._replace(at=s.front.at + len(lanes))
 
-    def _ready(self, number: int, row: Poly, s: State, facts: Facts) -> None:
+    def _ready(self, number: int, row: Poly, s: MatvecState, facts: Facts) -> None:
         """The value of an element has its steps, as many as those before it."""
         t = self.terms.terms[self.terms.known(number, facts)]
-        past = t.past if isinstance(t, Steps) else self._complete(t, s) if isinstance(t, Share) else None
-        if past is None or not isinstance(t, (Steps, Share)) or t.row is None or not facts.equal(t.row, row):
+        past = t.past if isinstance(t, TakenSteps) else self._complete(t, s) if isinstance(t, Share) else None
+        if past is None or not isinstance(t, (TakenSteps, Share)) or t.row is None or not facts.equal(t.row, row):
             raise Unread(f"element {row} of the result gets something else")
         if s.front.after is None:
             s.front = Front(s.front.at, s.front.before, past)
         elif not facts.equal(s.front.after, past):
             raise Unread(f"element {row} takes steps up to {past}, others up to {s.front.after}")
 
-    def _complete(self, share: Share, s: State) -> Poly | None:
+    def _complete(self, share: Share, s: MatvecState) -> Poly | None:
         """All steps where all partial results of the element are in it, and the last steps."""
         if share.row is None or not share.whole:
             return None
@@ -60,7 +71,7 @@ class Stores:
 
     # -- elements one by one -----------------------------------------------------------------------
 
-    def copied(self, name: str, past: Poly, to: Node, value: Node, s: State) -> None:
+    def copied(self, name: str, past: Poly, to: Node, value: Node, s: MatvecState) -> None:
         """`to = value` for each `name` from 0 up to before `past`, fewer than a vector has lanes."""
         limit = self.reader.count
         if not s.facts.holds(poly(limit) - past):
@@ -84,7 +95,7 @@ class Stores:
                     break
                 self._cell(where.of, start.number + e, past - 1 - e, self._put(got, str(v), poly(e), s.facts), s)
 
-    def _copied_back(self, start: Poly, past: Poly, v: Poly, value: Node, s: State) -> None:
+    def _copied_back(self, start: Poly, past: Poly, v: Poly, value: Node, s: MatvecState) -> None:
         """From a local array to the result."""
         base = self.reader.address(Node("binary", "+", value.kids))
         local = s.locals.get(base.of) if base is not None and base.given is None else None
@@ -104,16 +115,16 @@ class Stores:
     def _put(self, number: int, name: str, value: Poly, facts: Facts) -> int:
         """A value for one value of a name."""
         t = self.terms.terms[number]
-        if isinstance(t, Element):
-            return self.terms.put(Element(t.of, facts.put(t.at, {name: value})))
-        if isinstance(t, Steps):
-            return self.terms.put(Steps(facts.put(t.row, {name: value}), t.past))
+        if isinstance(t, ArrayElement):
+            return self.terms.put(ArrayElement(t.of, facts.put(t.at, {name: value})))
+        if isinstance(t, TakenSteps):
+            return self.terms.put(TakenSteps(facts.put(t.row, {name: value}), t.past))
         if isinstance(t, LaneChoice):
             yes, no = (self._put(x, name, value, facts) for x in (t.yes, t.no))
             return self.terms.put(LaneChoice(facts.put(t.given, {name: value}), yes, no))
         raise Unread("a local array gets something else than elements")
 
-    def _cell(self, of: str, at: int, given: Poly, value: int, s: State) -> None:
+    def _cell(self, of: str, at: int, given: Poly, value: int, s: MatvecState) -> None:
         """An element of a local array gets a value where a condition holds."""
         local = s.locals.get(of)
         if local is None or not 0 <= at < local.size:

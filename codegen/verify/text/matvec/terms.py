@@ -1,8 +1,8 @@
 """Values of single lanes as numbers in a table: equal values have equal numbers.
 
 A value is an element of memory, a literal, an operation on other values, or one of the forms in which results come
-about: `Steps`, an element of the result after some of its steps in order; `Share`, what steps in any order have made,
-to be joined with other such; `LaneChoice`, one value or another.
+about: `TakenSteps`, an element of the result after some of its steps in order; `Share`, what steps in any
+order have made, to be joined with other such; `LaneChoice`, one value or another.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from codegen.verify.text.lanes import COMMUTE, plain_name
 from codegen.verify.text.poly import Poly
 
 
-class Element(NamedTuple):
+class ArrayElement(NamedTuple):
     """Element `at` of an array."""
 
     of: str
@@ -29,12 +29,12 @@ class LaneValue(NamedTuple):
     text: str
 
 
-class Operation(NamedTuple):
+class LaneOperation(NamedTuple):
     op: str
     args: tuple[int, ...]
 
 
-class Steps(NamedTuple):
+class TakenSteps(NamedTuple):
     """Element `row` of the result after its steps 0, 1, ... up to before `past`."""
 
     row: Poly
@@ -58,7 +58,7 @@ class LaneChoice(NamedTuple):
     no: int
 
 
-Term = Union[Element, LaneValue, Operation, Steps, Share, LaneChoice]
+Term = Union[ArrayElement, LaneValue, LaneOperation, TakenSteps, Share, LaneChoice]
 
 
 class Terms:
@@ -86,7 +86,7 @@ class Terms:
             if isinstance(c, LaneChoice):
                 yes, no = ([self.part(a, c.given, way) for a in args] for way in (True, False))
                 return self.put(LaneChoice(c.given, self.operation(op, yes), self.operation(op, no)))
-        return self.put(Operation(op, tuple(sorted(args) if op in COMMUTE else args)))
+        return self.put(LaneOperation(op, tuple(sorted(args) if op in COMMUTE else args)))
 
     def part(self, number: int, given: Poly, holds: bool) -> int:
         """A value where a condition is known."""

@@ -38,19 +38,19 @@ class Turns(NamedTuple):
 Step = Union[Update, Turns]
 
 
-class Box(NamedTuple):
+class IterationBox(NamedTuple):
     """The values from `low` up to before `high` of each variable."""
 
     low: tuple[int, ...]
     high: tuple[int, ...]
 
-    def disjoint(self, other: Box, among: Sequence[int]) -> bool:
+    def disjoint(self, other: IterationBox, among: Sequence[int]) -> bool:
         return any(self.high[k] <= other.low[k] or other.high[k] <= self.low[k] for k in among)
 
-    def moved(self, k: int, by: int, longer: int = 0) -> Box:
+    def moved(self, k: int, by: int, longer: int = 0) -> IterationBox:
         low, high = list(self.low), list(self.high)
         low[k], high[k] = low[k] + by, high[k] + by + longer
-        return Box(tuple(low), tuple(high))
+        return IterationBox(tuple(low), tuple(high))
 
 
 class Cover:
@@ -78,9 +78,9 @@ class Cover:
         if not inside or volume != prod(self.sizes):
             raise Unread(f"it covers {volume} points in place of {prod(self.sizes)}, or others")
 
-    def _boxes(self, steps: Sequence[Step], around: Mapping[str, Triple]) -> list[Box]:
+    def _boxes(self, steps: Sequence[Step], around: Mapping[str, Triple]) -> list[IterationBox]:
         """What the steps cover where all counters around are 0. `around` says how far each moves the offsets."""
-        found: list[Box] = []
+        found: list[IterationBox] = []
         run: list[Update] = []
         for s in (*steps, None):
             if isinstance(s, Update):
@@ -93,14 +93,14 @@ class Cover:
                 found = _merged([*found, *boxes])
         return found
 
-    def _behind(self, before: Sequence[Box], after: Sequence[Box]) -> None:
+    def _behind(self, before: Sequence[IterationBox], after: Sequence[IterationBox]) -> None:
         """Nothing is done twice, and sums go on where they are."""
         for x in before:
             for y in after:
                 if not x.disjoint(y, self.kept) and not self._ahead(x, y):
                     raise Unread("a sum takes a step twice, or steps in another order")
 
-    def _ahead(self, x: Box, y: Box) -> bool:
+    def _ahead(self, x: IterationBox, y: IterationBox) -> bool:
         """Do all steps of one box come before those of the other, in the source's order?"""
         for k in self.summed:
             if x.high[k] <= y.low[k]:
@@ -109,7 +109,7 @@ class Cover:
                 return False
         return False
 
-    def _straight(self, run: Sequence[Update], around: Mapping[str, Triple]) -> list[Box]:
+    def _straight(self, run: Sequence[Update], around: Mapping[str, Triple]) -> list[IterationBox]:
         last: dict[tuple[int, ...], tuple[int, ...]] = {}
         points = []
         for u in run:
@@ -121,10 +121,10 @@ class Cover:
             points.append(point)
         low, high = tuple(map(min, zip(*points, strict=True))), tuple(max(x) + 1 for x in zip(*points, strict=True))
         if prod(b - a for a, b in zip(low, high, strict=True)) == len(points):
-            return [Box(low, high)]
-        return _merged([Box(p, tuple(x + 1 for x in p)) for p in points])
+            return [IterationBox(low, high)]
+        return _merged([IterationBox(p, tuple(x + 1 for x in p)) for p in points])
 
-    def _loop(self, s: Turns, around: Mapping[str, Triple]) -> list[Box]:
+    def _loop(self, s: Turns, around: Mapping[str, Triple]) -> list[IterationBox]:
         first = next((u for u in _updates(s.body)), None)
         if first is None:
             return []
@@ -212,13 +212,13 @@ def _updates(steps: Sequence[Step]) -> list[Update]:
     return []
 
 
-def _merged(boxes: Sequence[Box]) -> list[Box]:
+def _merged(boxes: Sequence[IterationBox]) -> list[IterationBox]:
     """The same points in fewer boxes. The boxes have none in common."""
     found, count = list(boxes), -1
     while len(found) != count:
         count = len(found)
         for k in range(len(found[0].low) if found else 0):
-            groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Box]] = {}
+            groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[IterationBox]] = {}
             for b in found:
                 groups.setdefault((_but(b.low, k), _but(b.high, k)), []).append(b)
             found = [b for g in groups.values() for b in _joined(sorted(g), k)]
@@ -229,12 +229,12 @@ def _but(x: tuple[int, ...], k: int) -> tuple[int, ...]:
     return (*x[:k], *x[k + 1 :])
 
 
-def _joined(row: Sequence[Box], k: int) -> list[Box]:
+def _joined(row: Sequence[IterationBox], k: int) -> list[IterationBox]:
     """Boxes that lie in one row, those that touch as one."""
-    found: list[Box] = []
+    found: list[IterationBox] = []
     for b in row:
         if found and found[-1].high[k] == b.low[k]:
-            found[-1] = Box(found[-1].low, b.high)
+            found[-1] = IterationBox(found[-1].low, b.high)
         else:
             found.append(b)
     return found

@@ -15,8 +15,8 @@ from codegen.isa.text import BARRIER, PREFETCH
 from codegen.lower.nest.kernel import NestKernel
 from codegen.verify.text.lanes import show, vector_types
 from codegen.verify.text.nest.cover import Cover, Step, Turns, Update
-from codegen.verify.text.nest.packs import Element, Pack
-from codegen.verify.text.nest.values import IDLE, LaneOf, NestReader, Next, Sum, Vector
+from codegen.verify.text.nest.packs import OperandElement, Pack
+from codegen.verify.text.nest.values import IDLE, LaneOf, NestReader, Next, PartialSum, Vector
 from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.read import Node, Unread, nodes, read_function
 
@@ -74,7 +74,7 @@ class _Run:
         self.copying: list[str] = []  # those among them that fill buffers and do nothing else
         self.steps: list[Step] = []
         self.open: dict[Poly, _Opened] = {}
-        self.loaded: set[Element] = set()  # and not used so far
+        self.loaded: set[OperandElement] = set()  # and not used so far
         self._version = self._loops = 0
         self._team: re.Match[str] | None = None
 
@@ -178,19 +178,19 @@ class _Run:
         """Store one element."""
         if where.of == "c":
             known = self.open.pop(where.at, None)
-            if known is None or value != Sum(where.at, known.version):
+            if known is None or value != PartialSum(where.at, known.version):
                 raise Unread(f"C gets something else at {where.at}")
             self._check_around([known])
             return
         pack = self.names.get(where.of)
-        if not isinstance(pack, Pack) or not (value == IDLE or isinstance(value, Element)):
+        if not isinstance(pack, Pack) or not (value == IDLE or isinstance(value, OperandElement)):
             raise Unread(f"a store to {where.of}")
-        if isinstance(value, Element):
+        if isinstance(value, OperandElement):
             if value.of not in ("a", "b"):
                 raise Unread("a buffer is filled from another one")
             self.loaded.discard(value)
         counters = [(c, self.counts[c]) for c in self.copying]
-        pack.put(where.at, value if isinstance(value, Element) else None, counters)
+        pack.put(where.at, value if isinstance(value, OperandElement) else None, counters)
 
     def _copy(self, e: Node) -> None:
         """memcpy: an element after the other."""
@@ -202,7 +202,7 @@ class _Run:
             raise Unread("a copy of another size")
         counter = self._counter("copy", count)
         self.copying.append(counter)
-        self._put(_Pointer(target.of, target.at + var(counter)), Element(source.of, source.at + var(counter)))
+        self._put(_Pointer(target.of, target.at + var(counter)), OperandElement(source.of, source.at + var(counter)))
         self.copying.pop()
         self.counts.pop(counter)
 
@@ -299,14 +299,14 @@ class _Run:
         """A new register: sums begin with elements of C as they are."""
         found: list[LaneOf] = []
         for lane in value:
-            if isinstance(lane, Element) and lane.of == "c":
+            if isinstance(lane, OperandElement) and lane.of == "c":
                 self._check_around(list(self.open.values()))
                 if any((lane.at - other).number in (None, 0) for other in self.open):
                     raise Unread(f"C at {lane.at} may be in two registers")
                 self._version += 1
                 self.open[lane.at] = _Opened(self._version, tuple(self.counts))
-                lane = Sum(lane.at, self._version)
-            elif isinstance(lane, (Sum, Next)):
+                lane = PartialSum(lane.at, self._version)
+            elif isinstance(lane, (PartialSum, Next)):
                 raise Unread("a sum is in two registers")
             found.append(lane)
         return tuple(found)
@@ -333,10 +333,10 @@ class _Run:
             self.steps.append(Update(a.at, b.at, lane.sum.at))
             self._version += 1
             self.open[lane.sum.at] = known._replace(version=self._version)
-            found.append(Sum(lane.sum.at, self._version))
+            found.append(PartialSum(lane.sum.at, self._version))
         return tuple(found)
 
-    def _operand(self, x: Element) -> Element:
+    def _operand(self, x: OperandElement) -> OperandElement:
         self.loaded.discard(x)
         pack = self.names.get(x.of)
         return pack.element(x.at, self.counts) if isinstance(pack, Pack) else x
@@ -361,7 +361,7 @@ class _Run:
 
     def _element(self, where: _Pointer, k: int = 0) -> LaneOf:
         """What is read from memory."""
-        found = Element(where.of, where.at + k)
+        found = OperandElement(where.of, where.at + k)
         pack = self.names.get(where.of)
         if isinstance(pack, Pack):
             pack.check_inside(found.at, self.counts)

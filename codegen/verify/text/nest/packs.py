@@ -10,14 +10,14 @@ from codegen.verify.text.poly import Poly, poly
 from codegen.verify.text.read import Unread
 
 
-class Element(NamedTuple):
+class OperandElement(NamedTuple):
     """An element of an array: its offset, linear in the counters of the loops around."""
 
     of: str
     at: Poly
 
 
-class Filled(NamedTuple):
+class CopiedElement(NamedTuple):
     """Of a place in a buffer: the array, where in it the copy began, and how far behind that its element is; no array
     for a zero."""
 
@@ -31,10 +31,10 @@ class Pack:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
-        self.cells: dict[int, Filled] = {}
+        self.cells: dict[int, CopiedElement] = {}
         self.number = 0
         self.used: set[int] = set()  # contents that something was read of
-        self._read: dict[Poly, Element] = {}
+        self._read: dict[Poly, OperandElement] = {}
         self._unread: set[int] = set()  # places whose elements nothing has asked for yet: they might not be there
 
     def forget(self) -> None:
@@ -43,7 +43,7 @@ class Pack:
         self.cells, self._read = {}, {}
         self.number += 1
 
-    def put(self, at: Poly, value: Element | None, counters: Sequence[tuple[str, int]]) -> None:
+    def put(self, at: Poly, value: OperandElement | None, counters: Sequence[tuple[str, int]]) -> None:
         """Copy elements, or zeros, for all values of the counters; others do not move the place."""
         free = [(at.terms.get((c,), 0), value.at.terms.get((c,), 0) if value else 0, n) for c, n in counters]
         names = {(c,) for c, _ in counters}
@@ -59,7 +59,7 @@ class Pack:
             behind = first + sum(x * source for x, (_, source, _) in zip(digits, free, strict=True))
             if place in self._unread:
                 raise Unread(f"{self.name} holds elements that no point needs")
-            self.cells[place] = Filled(of, origin, behind)
+            self.cells[place] = CopiedElement(of, origin, behind)
             if of:
                 self._unread.add(place)
         self._read = {}
@@ -75,14 +75,14 @@ class Pack:
         if low < 0 or high >= self.size:
             raise Unread(f"{self.name} is read at {at}, beyond its {self.size} elements")
 
-    def element(self, at: Poly, counts: Mapping[str, int]) -> Element:
+    def element(self, at: Poly, counts: Mapping[str, int]) -> OperandElement:
         """The element that stands at an offset, whatever the counters are."""
         self.used.add(self.number)
         if at not in self._read:
             self._read[at] = self._element(at, counts)
         return self._read[at]
 
-    def _element(self, at: Poly, counts: Mapping[str, int]) -> Element:
+    def _element(self, at: Poly, counts: Mapping[str, int]) -> OperandElement:
         moving = [(m[0], c, counts[m[0]]) for m, c in at.terms.items() if m]
         here = self._cell(at.constant)
         by = [self._cell(at.constant + c).behind - here.behind for _, c, _ in moving]
@@ -93,9 +93,9 @@ class Pack:
                 raise Unread(f"{self.name} does not hold in {place} what is read from there")
             self._unread.discard(place)
         along = Poly({(n,): b for (n, _, _), b in zip(moving, by, strict=True) if b})
-        return Element(here.of, here.origin + here.behind + along)
+        return OperandElement(here.of, here.origin + here.behind + along)
 
-    def _cell(self, place: int) -> Filled:
+    def _cell(self, place: int) -> CopiedElement:
         found = self.cells.get(place)
         if found is None or not found.of:
             raise Unread(f"{self.name} holds nothing in {place} that may be read")

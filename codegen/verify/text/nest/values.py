@@ -7,12 +7,12 @@ from typing import NamedTuple, Union
 
 from codegen.isa.model import Isa
 from codegen.verify.text.lanes import LaneReader, literal
-from codegen.verify.text.nest.packs import Element
+from codegen.verify.text.nest.packs import OperandElement
 from codegen.verify.text.poly import Poly
 from codegen.verify.text.read import Node, Unread
 
 
-class Sum(NamedTuple):
+class PartialSum(NamedTuple):
     """An element of C, by its offset, with the steps that were taken up to a certain one."""
 
     at: Poly
@@ -20,14 +20,14 @@ class Sum(NamedTuple):
 
 
 class Factors(NamedTuple):
-    left: Element
-    right: Element
+    left: OperandElement
+    right: OperandElement
 
 
 class Next(NamedTuple):
     """A sum and the product that is added to it."""
 
-    sum: Sum
+    sum: PartialSum
     factors: Factors
 
 
@@ -36,7 +36,7 @@ class Idle(NamedTuple):
 
 
 IDLE = Idle()
-LaneOf = Union[Element, Sum, Factors, Next, Idle]
+LaneOf = Union[OperandElement, PartialSum, Factors, Next, Idle]
 Vector = tuple[LaneOf, ...]
 
 
@@ -78,8 +78,8 @@ def _lane(op: str, args: Sequence[LaneOf]) -> LaneOf:
         raise Unread(f"an operation {op}")
     x, y = args
     if op == "mul":
-        return Factors(x, y) if isinstance(x, Element) and isinstance(y, Element) else IDLE
-    if op == "add" and isinstance(x, Sum) and isinstance(y, Factors):
+        return Factors(x, y) if isinstance(x, OperandElement) and isinstance(y, OperandElement) else IDLE
+    if op == "add" and isinstance(x, PartialSum) and isinstance(y, Factors):
         return Next(x, y)
     if op == "add" and x == IDLE:
         return IDLE

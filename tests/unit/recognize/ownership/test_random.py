@@ -13,7 +13,7 @@ from codegen.recognize.ownership.algebra import matrix
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import disjoint_images, private
 from codegen.recognize.ownership.linear import equal_subscripts, linear, remark2, theorem1
-from codegen.recognize.ownership.model import Axis, Form, NestFrame, Reference
+from codegen.recognize.ownership.model import Form, NestFrame, Reference, ThreadAxis
 from tests.corpus import ALL
 
 PARTS, CASES = 4, 2_500 if ALL else 1_000
@@ -60,7 +60,7 @@ class Case:
         rows, offset = self.matrices[which], self.offsets[which]
         return tuple(_dot(r, it) + f for r, f in zip(rows, offset, strict=True))
 
-    def frame(self) -> tuple[NestFrame, tuple[Axis, ...]]:
+    def frame(self) -> tuple[NestFrame, tuple[ThreadAxis, ...]]:
         its = [f"x{k}" for k in range(self.depth)]
         bounds = " and ".join(f"0 <= {x} < {n}" for x, n in zip(its, self.sizes, strict=True))
         head = f"S[{', '.join(its)}]"
@@ -75,7 +75,9 @@ class Case:
         for k, (row, size) in enumerate(zip(self.rows, self.coarse, strict=True)):
             value = isl.PwAff(f"{{ {head} -> [{_text(row, its, 0)}] }}")
             thread = isl.PwAff(f"{{ {head} -> [floor(({_text(row, its, 0)})/{size})] }}") if size > 1 else value
-            axes.append(Axis(f"t{k}", size, {"S": value}, {"S": thread}, {"S": Form(matrix([row]), matrix([[0]]))}))
+            axes.append(
+                ThreadAxis(f"t{k}", size, {"S": value}, {"S": thread}, {"S": Form(matrix([row]), matrix([[0]]))})
+            )
         return NestFrame({"S": domain}, tuple(refs), (), tuple(axes)), tuple(axes)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.plan.model import Jam, Vector
-from codegen.recognize.ownership.registers import RegisterBudget, RegisterRows, Side, register_tile, unit
+from codegen.recognize.ownership.registers import RegisterBudget, RegisterRows, TileSide, register_tile, unit
 from codegen.region_model import model_region
 from codegen.scop.model import Statement
 from codegen.source_file import open_source
@@ -34,7 +34,7 @@ def five() -> tuple[Program, Statement]:
 
 
 def side_by_side(s: Statement, row: str, rows: int, lanes: int, registers: int) -> RegisterRows:
-    side = Side(unit((s,), {s.name: "j"}), unit((s,), {s.name: row}), rows)
+    side = TileSide(unit((s,), {s.name: "j"}), unit((s,), {s.name: row}), rows)
     return register_tile((s,), side, RegisterBudget(registers, lanes))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from codegen.diagnostics import Unsupported
 from codegen.source.cxx.declare import declaration
-from codegen.source.cxx.names import Unit, function_name
+from codegen.source.cxx.names import TranslationUnit, function_name
 from codegen.source.cxx.tokens import code, plain_strings, tokens
 from codegen.source.language import CXX
 from codegen.source.parse import parse_with_gaps
@@ -36,15 +36,15 @@ using namespace a;
 
 
 @pytest.fixture
-def unit() -> Unit:
-    return Unit(UNIT, ())
+def unit() -> TranslationUnit:
+    return TranslationUnit(UNIT, ())
 
 
 def kinds(found: list) -> set[str]:
     return {n.kind for n in found}
 
 
-def test_names_in_scopes(unit: Unit) -> None:
+def test_names_in_scopes(unit: TranslationUnit) -> None:
     end = len(UNIT)
     inside = ("a", "b")
     wanted = {"real": "type", "box": "template", "K": "class", "g": "variable", "h": "variable", "N": "variable",

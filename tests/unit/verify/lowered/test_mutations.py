@@ -30,11 +30,11 @@ from codegen.ast.lowered import (
     OverlappingSteps,
     Picked,
     Plain,
-    Put,
     PutBoth,
     ReductionInit,
     ScalarReplacement,
     Split,
+    StoreValue,
     Strips,
     Together,
     Until,
@@ -46,7 +46,7 @@ from codegen.ast.lowered import (
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.region import Made, make
+from codegen.region import ProvenRegion, make
 from codegen.region_model import model_region
 from codegen.scop.expr import Ref
 from codegen.source_file import open_source
@@ -125,7 +125,7 @@ CASES = {
 
 
 @cache
-def made(name: str) -> Made:
+def made(name: str) -> ProvenRegion:
     body, plan = CASES[name]
     text = f"{HEAD}\n{{\n#pragma scop\n    {body}\n#pragma endscop\n}}\n"
     options = replace(GenOptions(), plan_text=f"region 1\n  {plan}\n", reassociate=name == "dot")
@@ -228,7 +228,13 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
     "a statement is left out": ("chain", While, 0, lambda w: replace(w, body=w.body[1:]), "once in each iteration"),
     "a statement runs twice": ("chain", While, 0, lambda w: body_of(w, w.body[0], *w.body), "once in each iteration"),
     "statements in another order": ("chain", While, 0, swapped, "changes the order"),
-    "a value of another vector is stored": ("copy", Put, 0, lambda p: replace(p, name="v.1"), "another iteration"),
+    "a value of another vector is stored": (
+        "copy",
+        StoreValue,
+        0,
+        lambda p: replace(p, name="v.1"),
+        "another iteration",
+    ),
     "a row backwards": ("reversed", Backwards, 0, lambda b: Contiguous(b.at), "another element of `x`"),
     "other places are picked": ("pairs", Picked, 0, lambda p: replace(p, places=(0, 1)), "another element of `x`"),
     "a vector behind the end is picked from": (
@@ -269,7 +275,13 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
         lambda p: Plain(replace(p.node, upper=Name("n"))),
         "something else in single",
     ),
-    "one row's value goes to another": ("plain rows", Put, 0, lambda p: replace(p, name="v.1"), "another iteration"),
+    "one row's value goes to another": (
+        "plain rows",
+        StoreValue,
+        0,
+        lambda p: replace(p, name="v.1"),
+        "another iteration",
+    ),
     "rows inside another loop": (
         "plain rows",
         Inner,
@@ -366,7 +378,7 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
         "carried",
         ScalarReplacement,
         0,
-        lambda k: replace(k, body=tuple(x for x in k.body if not isinstance(x, Put))),
+        lambda k: replace(k, body=tuple(x for x in k.body if not isinstance(x, StoreValue))),
         "order",
     ),
     "a choice that is another one": (
