@@ -1,4 +1,5 @@
-"""Nests that nobody marked: which are there, which can be transformed, and which gain by it.
+"""`--auto`: finds loop nests without pragmas, tries to transform each, and keeps those that the cost model expects to
+gain.
 
 Outermost nests first. Where one is refused, the nests inside it are tried; where one is understood, what the cost model
 says of it holds for all of it.

@@ -1,4 +1,4 @@
-"""Children and what they may use: processor time, memory, output, and at last time on the wall.
+"""Resource limits of child processes: processor time, memory, output, and wall-clock time.
 
 Whatever passes a limit here is an error and nothing is written: the load of a machine must never choose between two
 results. What chooses between results is counted work (`scop/effort.py`), which is the same everywhere.

@@ -1,4 +1,4 @@
-"""The parts of a region that can be modelled, where all of it cannot: the largest nests between what stays as written.
+"""Refused regions in parts: finds the largest nests inside that can be modelled, and leaves the rest as written.
 
 Parts run in the order of the source, and inside a loop that stays each of its iterations runs them anew. So each is a
 region of its own, as if the user had marked it, and nothing has to be known about two of them together.

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used.
+"""Lazily compiled regular expressions.
 
 A run needs about half of those in the modules it loads, and compiling one takes a tenth of a millisecond and more.
 """

@@ -1,5 +1,4 @@
-"""What became of a plan: directives that the code does not carry out, none of which is passed over in silence, and the
-line that sums up the others."""
+"""Directives of a plan that were not carried out, each with a message, and the line that sums up the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One region all the way through: model, plan, transformation, proof, text."""
+"""The way of one region through the tool: model, plan, transformation, proof, text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files that travel with the code are: in an installed package, or in the source tree."""
+"""Finds data files (templates, tables) in an installed package or in the source tree."""
 from __future__ import annotations
 
 from pathlib import Path

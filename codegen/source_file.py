@@ -1,4 +1,5 @@
-"""A file opened: its regions found, preprocessed and cut out for the parser; and what became of them."""
+"""Opens a source file: finds its regions, runs the preprocessor, cuts out what the parser needs; and records what
+became of each region."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Running work in child processes: within limits, so that neither isl nor a bad input can hang a build, and the regions
-of a file side by side."""
+"""Runs work in child processes within limits, so that neither isl nor a bad input can hang a build; regions of a
+file run side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What may stand for a parameter of a C function: a Python number or a NumPy array, checked as C declares it."""
+"""Checks one argument of a call from Python: a number or a NumPy array against the type that the C function
+declares."""
 from __future__ import annotations
 
 import operator

@@ -1,6 +1,5 @@
-"""Calls of a C function from Python. A form of call, such as `f(n, a, b)` or `f(a, b=x)`, is understood once; a Python
-function is written for it that checks usual arguments with few questions, since calls may be many and short. What does
-not pass them is read and checked step by step, and is handed over after all or gets a message that says why not."""
+"""Calls of a compiled C function from Python: for each form of call (`f(n, a, b)`, `f(a, b=x)`) a checking function
+is generated once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a generation gives back."""
+"""The result of `codegen.generate` as an object: generated files, plan, messages."""
 from __future__ import annotations
 
 import os

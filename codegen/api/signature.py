@@ -1,4 +1,5 @@
-"""What a C function takes, as far as a caller with NumPy arrays must know."""
+"""The signature of a C function as callers with NumPy arrays need it: parameter types, extents, which arrays are
+written."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

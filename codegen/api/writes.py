@@ -1,4 +1,4 @@
-"""Which of a function's arrays it may write to, by a look at its text."""
+"""Which array parameters a C function may write to, found in its syntax tree."""
 from __future__ import annotations
 
 from pycparser import c_ast

@@ -1,5 +1,5 @@
-"""Variables of the region without dimensions along which each of their lives uses one element: where all that is done
-with `own[i]` is done in one iteration of loop i, one element is all it takes. The proofs ask whether it is enough."""
+"""Array contraction: dimensions of the region's own arrays are dropped where each iteration of a loop uses one
+element. The proofs ask whether it is enough."""
 
 from __future__ import annotations
 

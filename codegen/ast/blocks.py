@@ -1,4 +1,4 @@
-"""Products seen from outside: one block statement per iteration of the loops around it.
+"""Blocked products in the C tree: one block statement stands for all instances of a product inside the loops around it.
 
 isl generates only those outer loops. The block's instances are the values of the loops around it, so that tile loops
 may stand there as well as the source's own.

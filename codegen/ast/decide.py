@@ -1,4 +1,4 @@
-"""The C tree where some comparisons are known to hold or not to hold."""
+"""Simplifies the C tree under facts: comparisons that are known to hold, or not to, are folded away."""
 
 from __future__ import annotations
 

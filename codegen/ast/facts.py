@@ -1,4 +1,4 @@
-"""What is known of parameters and loop variables at a place of the C tree."""
+"""Facts about parameters and loop variables at a point of the C tree, as isl sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Integer expressions of the C tree as sums of names with factors, and their values at a typical point."""
+"""Linear forms of integer expressions of the C tree (sums of names with factors), and their values at a typical
+point."""
 
 from __future__ import annotations
 

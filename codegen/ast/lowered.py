@@ -1,4 +1,4 @@
-"""How loops are carried out in detail: vectors, rows side by side, what is left over, values that stay in variables.
+"""Nodes of the lowered C tree: vector loops with their remainders, unrolled and jammed rows, values kept in variables.
 
 A `For` that has such a form is printed by it, and by nothing else. The loop itself says what it stands for: the proofs
 read the loop as they read any other, and show on top of that (`verify/lowered`) that its form runs the same iterations,

@@ -1,4 +1,4 @@
-"""Integer expressions in a normal form: equal forms have equal values.
+"""Normal forms of integer expressions of the C tree: equal forms have equal values.
 
 A form is a sum of terms with whole factors, and a constant. Terms are whatever is no sum: names, quotients, minima.
 """

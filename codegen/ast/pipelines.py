@@ -1,4 +1,4 @@
-"""Pipelines in the C tree: which loops can be printed as one. Printer and proofs ask the same question."""
+"""Pipelined (doacross) loops in the C tree: which loops can be printed so. Printer and proofs ask the same question."""
 
 from __future__ import annotations
 

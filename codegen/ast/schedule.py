@@ -1,4 +1,4 @@
-"""Our schedule tree as isl's, with marks that lead back to our loops."""
+"""Converts our schedule tree to isl's, with marks that lead back to our loops."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""`tilewright bench`: regions timed before and after, against what the machine can do."""

@@ -1,4 +1,4 @@
-"""What this host can do at most: streaming from memory, and multiply-adds, both measured with its own compiler."""
+"""Measures the host's peak: memory bandwidth and multiply-adds per second, the roofs of the roofline model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before and after: every region of a file as it is and as it is generated, run in turns on this machine."""
+"""`bench`: times every region of a file before and after the transformation, in turns on this machine."""
 
 from __future__ import annotations
 

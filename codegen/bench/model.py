@@ -1,4 +1,4 @@
-"""What a benchmark of a file found."""
+"""Records of a benchmark: one for each region, one for the file."""
 
 from __future__ import annotations
 

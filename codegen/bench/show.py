@@ -1,4 +1,4 @@
-"""A benchmark for people, for programs, and as a chart."""
+"""Prints a benchmark as a table, as JSON and as a chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Does the result compute what the original computes? Both are compiled, run on many sizes, and compared."""
+"""The main function of `check`: compiles original and result, runs both on many sizes, and compares the memory they
+leave."""
 
 from __future__ import annotations
 

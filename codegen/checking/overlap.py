@@ -1,4 +1,4 @@
-"""Runs with arrays that share memory, where the declared types allow it: equal pointers, and one element apart."""
+"""Checks with arrays that overlap, where the types allow it: equal pointers, and pointers one element apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running the sanitized programs over a list of vectors, and reading what they complain about."""
+"""Runs the programs built with sanitizers at a list of sizes, and reads their reports."""
 
 from __future__ import annotations
 

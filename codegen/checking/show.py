@@ -1,4 +1,4 @@
-"""Sentences about differences: which element, which values."""
+"""Sentences about a difference that `check` found: which element, which values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the result store only what the original stores?
+"""Checks that the result stores to no element that the original does not store to.
 
 Values cannot tell: an element that is written with what it held before looks untouched. Other threads of the program
 may change it meanwhile, though, and it may lie in memory that cannot be written. So both programs are compiled with a

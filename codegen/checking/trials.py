@@ -1,4 +1,4 @@
-"""Running original and result on the same memory and comparing, in a child that may crash or hang."""
+"""Runs original and result on equal memory in a child process that may crash or hang, and compares."""
 
 from __future__ import annotations
 

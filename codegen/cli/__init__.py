@@ -1,0 +1,1 @@
+"""The command `tilewright`: one module for each subcommand, one table of options."""

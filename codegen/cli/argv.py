@@ -1,4 +1,4 @@
-"""What happens to the words of the command line before argparse sees them."""
+"""Preprocesses the command line before argparse sees it."""
 from __future__ import annotations
 
 import re

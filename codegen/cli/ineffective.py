@@ -1,4 +1,4 @@
-"""Words of a command line that are right by themselves and change nothing."""
+"""Warnings about command-line options that are valid and have no effect here."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,4 @@
-"""A parsed command line as immutable values: what a subcommand gets, and what it gives back."""
+"""A parsed command line as an immutable `Job`, and the `Outcome` that a subcommand returns."""
 from __future__ import annotations
 
 import argparse

@@ -1,0 +1,1 @@
+"""From pycparser's tree to the polyhedral model (`Scop`) of a region."""

@@ -1,4 +1,5 @@
-"""From the walk's raw statements to a Scop: arrays, access relations, guards, and the source's own tree."""
+"""Builds the `Scop` from the walk's raw statements: arrays, access relations, run-time guards, and the schedule of
+the source."""
 
 from __future__ import annotations
 

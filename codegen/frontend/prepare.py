@@ -1,4 +1,4 @@
-"""What is done to a region's syntax tree before it is modelled: rewritings that keep its meaning."""
+"""Runs the rewriting passes over a region's syntax tree before the walk."""
 
 from __future__ import annotations
 

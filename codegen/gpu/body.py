@@ -1,4 +1,5 @@
-"""Statement bodies on a device: flat pointers, C's own rules where C++ has others."""
+"""Prints statement bodies for a device: flat pointers instead of arrays of arrays, C's conversions where C++ has
+others."""
 
 from __future__ import annotations
 

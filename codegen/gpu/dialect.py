@@ -1,4 +1,4 @@
-"""How the devices' interfaces spell memory, copies and launches: CUDA, and HIP, which has other names for the same."""
+"""Spellings of the device APIs: CUDA's names for memory, copies and launches, and HIP's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A region for a device: the text that replaces it on the host, and its part of the device's file."""
+"""Prints a region for a device: the host code that replaces it, and its kernels in the device file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` runs results on: the emulator, or a device where there is one with its compiler."""
+"""How `check` runs device code: on the CPU emulator, or on a device where there is one with its compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a device's program: kernels with their launchers, and the header that both sides include."""
+"""Assembles the files of a device program: kernels with launchers, and the header that both sides include."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proven tree as kernels, and the host's loops that launch them.
+"""Splits a proven C tree into kernels and the host loops that launch them.
 
 A nest whose outer loops are marked as a grid becomes a kernel: the values of those loops are shared out to threads.
 What stands outside of all grids and has none inside runs as a kernel of one thread, so that data stay where they are.

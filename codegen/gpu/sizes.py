@@ -1,4 +1,5 @@
-"""Lengths of rows, where flat pointers take the place of arrays of arrays.
+"""Row lengths of arrays whose declarations do not show them, passed to kernels where flat pointers replace arrays of
+arrays.
 
 C fixes the length of a row where the array is declared; a variable that it was declared with may have changed since. So
 the compiler is asked again: the length is compared where the region knows it by a parameter, and passed on where not.

@@ -1,4 +1,4 @@
-"""Devices with CUDA and its like: the host's file, a file of kernels and launchers, and a header."""
+"""The targets `cuda`, `hip` and `opencl`: a host file, a file of kernels and launchers, and a header."""
 
 from __future__ import annotations
 

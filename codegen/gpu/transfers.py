@@ -1,4 +1,4 @@
-"""What a region moves between host and device: the elements it reads before it writes them, and those it writes.
+"""Host-device transfers of a region: elements it reads before it writes them (in), and elements it writes (out).
 
 Memory is moved in boxes. What lies in the box of written elements without being written is brought along first, so that
 it comes back as it was; an array that is overwritten whole is not copied in at all.

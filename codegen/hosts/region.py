@@ -1,4 +1,4 @@
-"""One region for this machine: plan, proof, text."""
+"""One region for the CPU targets: plan, proof, text."""
 
 from __future__ import annotations
 

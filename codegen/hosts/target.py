@@ -1,4 +1,4 @@
-"""C for this machine, with and without threads."""
+"""The targets `c` and `openmp`: C for this machine, without and with threads."""
 
 from __future__ import annotations
 

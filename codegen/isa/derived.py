@@ -1,4 +1,4 @@
-"""Operations in terms of others, for instruction sets that have no instruction of their own.
+"""Derived vector operations: expressed by other operations where an instruction set lacks an instruction.
 
 Exact for every type they are offered for: `lanes.py` says what the operations mean.
 """

@@ -1,4 +1,4 @@
-"""Chains of minima and maxima with fewer operations, right unless their result looks doubtful.
+"""Fast paths for chains of minima and maxima: fewer instructions, with a test for NaN and signed zero behind them.
 
 `acc < t ? acc : t` over many t is a comparison and a choice for each; one instruction does it where there are no NaN
 and no zeros of both signs, which differ between spellings. Which instructions may stand in is a matter of the table:

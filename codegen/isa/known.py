@@ -1,4 +1,4 @@
-"""The instruction sets that kernels can be written for: built in (tables in isa/data), or a user's file."""
+"""Looks up instruction sets by name: built in (tables in isa/data), or a user's file."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How many instructions a lane expression takes, and how many registers it holds between them."""
+"""Register pressure of a lane expression: how many instructions it takes, and how many registers it holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the tables in `data/` to `Isa`.
+"""Loads the TOML tables in `data/` as `Isa` records.
 
 A table gives words for each type in [types], words for all types in [words], and patterns for groups of types in
 [ops.*]; <word> stands for that word of the type. [broadcast] gives the cost of bringing a value into every lane, by

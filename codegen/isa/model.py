@@ -1,4 +1,4 @@
-"""What the printer knows about an instruction set: C text for every operation of `scop/lanes.py`."""
+"""The `Isa` record: for every lane operation of `scop/lanes.py` and element type the C text of an instruction set."""
 
 from __future__ import annotations
 

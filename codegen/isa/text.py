@@ -1,4 +1,4 @@
-"""Lane expressions as C of one instruction set."""
+"""Prints lane expressions as C with the intrinsics of one instruction set."""
 
 from __future__ import annotations
 

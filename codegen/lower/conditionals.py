@@ -1,6 +1,6 @@
-"""Conditional expressions (`c ? a : b`) that an expression has more than once get a name, as in `MIN(a, MIN(b, c))`
-with its macros expanded: `b < c ? b : c` is compared with `a`, and chosen. Under a name of its own compilers select
-where they would branch: dtw-banded, Neoverse N1, takes 0.8 of the time."""
+"""Common subexpressions that are conditional (`c ? a : b`) get a name, as in `MIN(a, MIN(b, c))` with its macros
+expanded: under a name of its own compilers select where they would branch (dtw-banded, Neoverse N1, takes 0.8 of the
+time)."""
 
 from __future__ import annotations
 

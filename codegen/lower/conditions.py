@@ -1,4 +1,4 @@
-"""Conditions on data that stay the same in all iterations of a loop: asked once, ahead of it.
+"""Loop unswitching: conditions on data that are invariant in a loop are tested once, ahead of it.
 
 An `if` of the source around a loop becomes a condition of every statement in it, and compilers that were told to use
 vectors make masks of it: mix_down takes 3.8 of its time as written.

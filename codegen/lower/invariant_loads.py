@@ -1,4 +1,4 @@
-"""What a vector loop reads again and again from one place: read once, ahead of the loop.
+"""Loop-invariant loads of vector loops: read once, ahead of the loop.
 
 Compilers do not do it by themselves. Told to use vectors whatever may overlap, they still read a value in every
 iteration that a store of another iteration might change. The proofs show that none does.

@@ -1,4 +1,5 @@
-"""Where the lanes of a vector find what a statement reads, and put what it stores."""
+"""Vector accesses: where the lanes of a vector load their operands from and store their results to (contiguous,
+strided, shared)."""
 
 from __future__ import annotations
 

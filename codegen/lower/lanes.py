@@ -1,4 +1,4 @@
-"""Loops in vectors: which ones have that form, and the parts before and after whole vectors."""
+"""Vectorization of loops: which loops can run in vectors, and the scalar iterations before and after whole vectors."""
 
 from __future__ import annotations
 

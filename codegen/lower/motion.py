@@ -1,4 +1,4 @@
-"""How statements of a C tree move with one of its loops."""
+"""Strides of a statement's accesses along one loop of the C tree."""
 
 from __future__ import annotations
 

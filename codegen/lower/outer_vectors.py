@@ -1,4 +1,5 @@
-"""A loop around others, in vectors: lanes are its iterations, and each goes through the inner loops in order.
+"""Outer-loop vectorization: lanes are iterations of a loop around others, and each lane goes through the inner loops in
+order.
 
 What the inner loops take further in one element for each lane (a sum, a recurrence) stays in registers all the way.
 Inner loops that begin or end at different points in different lanes run together where all of them run, and one by one

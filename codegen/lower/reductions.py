@@ -1,4 +1,5 @@
-"""Reductions: sums, products or extremes, in vectors: lanes gather apart and are joined at the end.
+"""Vector reductions: each lane reduces its own part (sum, product, minimum, maximum), and lanes are combined at the
+end.
 
 Several vectors side by side take turns, so that none waits for its own last result; compilers that are told that the
 order is free (`omp simd reduction`) take one.

@@ -1,5 +1,5 @@
-"""What loops were asked to be (`vector ... of 16 bytes`, `jam`, `interleave`, `scalar_replace`), and what became of
-it."""
+"""What a plan asked of loops (`vector ... of 16 bytes`, `jam`, `interleave`, `scalar_replace`), and whether lowering
+could do it."""
 
 from __future__ import annotations
 

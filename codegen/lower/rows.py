@@ -1,4 +1,4 @@
-"""Statements side by side: several iterations of a loop, each statement for all of them before the next."""
+"""Unrolled iterations side by side: each statement for all of them before the next statement, with shared loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Loops that keep elements in variables from iteration to iteration (`For.carried`), line by line.
+"""Scalar replacement: elements stay in variables from iteration to iteration (`For.carried`), as lines of the lowered
+tree.
 
 The variables of value number i are called "i.0" for what this iteration has, "i.1" for the one before, and so on.
 """

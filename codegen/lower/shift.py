@@ -1,4 +1,4 @@
-"""Statements some iterations further on, and lengths of loops."""
+"""Shifts statements of the C tree by some iterations, and computes trip counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain assignments that a loop's body consists of, and the vectors that it asks for."""
+"""Checks that a loop's body consists of plain assignments, and reads which vectors the plan asks for."""
 
 from __future__ import annotations
 

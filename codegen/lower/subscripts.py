@@ -1,4 +1,4 @@
-"""Subscripts with a choice in them that stay the same in all iterations of a loop: evaluated once, ahead of it.
+"""Loop-invariant conditional subscripts (`a[c ? i : j]`): evaluated once, ahead of the loop.
 
 Compilers do not take a choice out of a loop that is to become vectors, and then find no vectors: extend_model, whose
 rows are clipped to those of a smaller grid, takes 2.2 of the time.

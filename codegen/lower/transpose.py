@@ -1,4 +1,5 @@
-"""Rows that are read along an inner loop and transposed in registers, so that lanes run along the loop around it.
+"""Transposes in registers: rows are loaded along an inner loop and transposed, so that lanes run along the loop around
+it.
 
 `B[k][j] = A[j][k]` is stored along j and read along k. Lanes along j, a vector along k from each of their rows, and as
 many turned into each other as a vector has lanes: every element is read once, by whole vectors, as it is stored. Each

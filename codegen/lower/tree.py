@@ -1,4 +1,4 @@
-"""How each loop of a C tree is carried out in detail: vectors, rows side by side, reads ahead of loops.
+"""The lowering pass over a C tree: decides for each loop between vectors, unroll-and-jam and scalar code, by the plan.
 
 A pure pass over the tree, ahead of the proofs: it writes forms (`ast/lowered.py`) into loops and changes nothing else.
 """

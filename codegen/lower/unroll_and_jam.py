@@ -1,4 +1,5 @@
-"""Iterations of a loop side by side: in the loop inside it, or as all there is."""
+"""Unroll-and-jam, and interleaving: several iterations of a loop run together in the loop inside it, or as all there
+is."""
 
 from __future__ import annotations
 

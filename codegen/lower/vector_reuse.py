@@ -1,4 +1,5 @@
-"""Vectors that one step of a loop reads and the next one reads again: they stay in registers.
+"""Reuse of vectors between consecutive steps of a loop (predictive commoning): they stay in registers instead of being
+loaded again.
 
 Neighbours an integer of vectors apart are the same element, some steps later: with two lanes, what is right of one
 vector is left of the next. Compilers read it again, since a store that may be to the same array lies between; and these

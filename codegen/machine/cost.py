@@ -1,4 +1,4 @@
-"""Which loop of a matrix-vector product to run in parallel: operations per cycle, estimated for every loop.
+"""Estimated operations per cycle of a matrix-vector product for each loop that could run in parallel.
 
 F(L) = N_O / (C_PAR + cycles): N_O operations in one execution of loop L, which takes `cycles` with its turns spread
 over T threads, after C_PAR cycles to start the team. Loops outside L multiply both sides alike. Where threads add to

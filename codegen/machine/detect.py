@@ -1,4 +1,5 @@
-"""What this host is, with a note for every figure: found, and where, or assumed, and from what."""
+"""Detects the host's processor: caches, cores, instruction sets, with a note for every figure on where it comes
+from."""
 from __future__ import annotations
 
 from collections.abc import Sequence

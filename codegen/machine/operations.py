@@ -1,4 +1,4 @@
-"""What one vector step costs: the operations of `c = c + a*b`, or of any other pair of operators.
+"""Latency and throughput of one vector multiply-add step, or of any other pair of operators.
 
 A machine's tables name what its instructions do. What they leave out is taken from a similar operation, then from a
 similar type, and at last derived from the FMA, so that a description of four lines is already usable.

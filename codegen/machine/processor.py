@@ -1,4 +1,4 @@
-"""The hypothetical processor: the few figures of a machine that the block size formulas need.
+"""The processor model behind the block-size formulas: the few figures of a machine that they need.
 
 After Low, Igual, Smith and Quintana-Orti, "Analytical Modeling Is Enough for High-Performance BLIS", extended by
 prefetch instructions, the latency of loads, and steps other than the FMA. Caches replace the least recently used line.

@@ -1,4 +1,4 @@
-"""The register tile of a product: how many rows of how many vectors are kept while the products are summed up."""
+"""Register tile of a matrix product: how many rows of how many vectors fit."""
 
 from __future__ import annotations
 

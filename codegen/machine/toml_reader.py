@@ -1,4 +1,4 @@
-"""What reading a machine's TOML needs everywhere: complaints that name the line, and checks of single values."""
+"""Helpers that read a machine's TOML: errors that name the line, and checks of single values."""
 
 from __future__ import annotations
 

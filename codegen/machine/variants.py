@@ -1,4 +1,4 @@
-"""What the compilers that read the default output may be told to use: one text is made for all of it.
+"""Variants of the default machine: instruction sets that compilers of the one portable output may be told to use.
 
 The default machine stands for no processor in particular. Where the compiler's macros say which vectors there are, its
 products take the register tiles and blocks of these variants instead of its own.

@@ -1,4 +1,5 @@
-"""Who runs what: the values of shared loops in contiguous blocks, one for each rank, as parameters of the model."""
+"""Block distribution of loops over ranks: contiguous blocks of iterations, with their ends as parameters of the
+model."""
 
 from __future__ import annotations
 

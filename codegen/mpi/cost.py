@@ -1,5 +1,5 @@
-"""What is shared out and what is sent, as C expressions: generated code asks once whether messages cost more than they
-save. Rough, and never too small: loops count as if they were as long as they ever are."""
+"""Cost of sharing a region among ranks, as C expressions that generated code evaluates at run time: work saved
+against messages. Rough, and never too small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a region for several ranks, with the text for one in its other branch."""
+"""Prints a region for several ranks, with the text for one rank in its other branch."""
 
 from __future__ import annotations
 

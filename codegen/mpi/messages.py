@@ -1,4 +1,4 @@
-"""What ranks send each other: the flow of values between blocks.
+"""Message sets: which elements each rank must send to which, from the flow of values between blocks.
 
 Every set is over the elements of an array. Its parameters are those of the region, the iteration of the loops around
 the phase that has just run, and the blocks of two ranks: the giver, which computed the elements, and the taker. Both

@@ -1,4 +1,4 @@
-"""What lies between ranks, as TOML: how long a message takes to arrive, and how many bytes follow in a second."""
+"""Network description, read from TOML: latency and bandwidth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A phase as a program of its own: the loops around it and the ends of this rank's block are parameters of it."""
+"""A phase as a program of its own, whose parameters are the loops around it and the ends of this rank's block."""
 
 from __future__ import annotations
 

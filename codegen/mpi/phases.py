@@ -1,4 +1,4 @@
-"""A region cut into phases: parts between which ranks exchange what they computed.
+"""Cuts a region into phases: parts between which ranks exchange what they computed.
 
 A phase is a nest inside loops that run one iteration after the other on all ranks. Its outermost loop is shared out
 among the ranks in blocks, or every rank runs all of it.

@@ -1,4 +1,4 @@
-"""The proofs about ranks. Each looks at the loops that are printed, read back.
+"""Proofs about ranks: every read finds its value locally or in a message; from the printed loops, read back.
 
 What they show together: every read on a rank finds the value that the source reads. Phases run in the source's order on
 all ranks (`wrong_order`), every iteration of a shared loop runs on one rank (`not_shared_out`), and each value that one

@@ -1,5 +1,5 @@
-"""The order of phases, and the elements of messages, as loops: each in a small model of its own, so that the same code
-generator makes them and the same proofs read them back."""
+"""Loops over phases and over the elements of messages, each as a small model of its own that the usual code
+generator and proofs handle."""
 
 from __future__ import annotations
 

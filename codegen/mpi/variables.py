@@ -1,4 +1,4 @@
-"""Variables of a region that several phases use: one object on every rank, declared around all phases."""
+"""Local variables of a region that several phases use: one object on every rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phases and messages as views: what the template prints for ranks."""
+"""Template values for phases and messages."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Plans: directives as types, and their text."""

@@ -1,4 +1,4 @@
-"""Plans in files: read within bounds and, where a source names them, only where the source may send the tool."""
+"""Reads plan files, within limits; a path in a pragma must not lead out of the source's folder."""
 
 from __future__ import annotations
 

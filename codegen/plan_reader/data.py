@@ -1,4 +1,4 @@
-"""Directives about values and where they are kept."""
+"""Reads directives about data: copies, expansion, storage, staging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose plan a region obeys: the command line's, or one beside the source (`#pragma tilewright plan(FILE)`)."""
+"""Finds the plan of a region: the command line's, or one beside the source (`#pragma tilewright plan(FILE)`)."""
 
 from __future__ import annotations
 

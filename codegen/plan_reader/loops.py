@@ -1,4 +1,4 @@
-"""Directives that name loops."""
+"""Reads directives about loops: tile, order, skew, parallel, vector, jam and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading plan text."""
+"""The parser of plan text: one row for each directive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan text as tokens, and the small pieces that every directive is made of."""
+"""The tokens of plan text, and reading of names, numbers and lists."""
 
 from __future__ import annotations
 

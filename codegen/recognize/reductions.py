@@ -1,4 +1,4 @@
-"""Reductions: statements that fold values into one place with an operator whose order does not matter.
+"""Recognizes reductions: statements that combine values into one element by an associative and commutative operator.
 
 Recognised by accesses and operators, not by names: the new value is the element that is written joined with one that
 does not depend on it, under an operator that is associative and commutative on the element's type. With some operators

@@ -1,0 +1,1 @@
+"""What `inspect` and `scan` print: text, headers and pages."""

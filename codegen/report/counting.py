@@ -1,4 +1,4 @@
-"""How many operations a region does at large sizes.
+"""Operation counts of a region at large sizes.
 
 Points of a set are counted one by one, which takes too long for large ones. For most nests their number is a polynomial
 of the sizes: it is found from small ones on the line to the sizes asked for, and tried on one more.

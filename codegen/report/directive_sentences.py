@@ -1,4 +1,4 @@
-"""What a directive does, in one sentence."""
+"""A sentence for each directive of a plan: what it does."""
 
 from __future__ import annotations
 

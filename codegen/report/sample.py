@@ -1,4 +1,4 @@
-"""Sizes at which a region is drawn: a few tiles along every iterator."""
+"""Small sample sizes at which a region is drawn: a few tiles along every iterator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a dependence reaches along a loop."""
+"""Dependence distances along a loop."""
 
 from __future__ import annotations
 

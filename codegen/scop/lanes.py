@@ -1,4 +1,5 @@
-"""What one step of a kernel computes in every vector lane, with the exact meaning of the C it stands for.
+"""Expressions on vector lanes: what one step of a kernel computes in every lane, with the exact meaning of the C it
+stands for.
 
 A step is a function of the accumulator, one value of each packed operand, and constants. All of it is computed in
 one element type; operands are converted to that type when they are packed.

@@ -1,4 +1,5 @@
-"""Remembering answers within one run: several authors of plans ask the same questions about the same region."""
+"""Memoization within one run, by identity of arguments: several planners ask the same questions about the same
+region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function shows about the memory its pointers lead to."""
+"""Points-to facts of a function as part of the model: which pointers may lead to the same memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times compared level by level: positions in sequences, and values of loops as functions of instances.
+"""Lexicographic comparison of schedules: positions in sequences, and values of loops as functions of instances.
 
 What a level decides is out of the way of those below, and positions decide without asking isl. That is far cheaper than
 relations between whole time vectors. Times of different length are padded with zeros.

@@ -1,4 +1,5 @@
-"""What the statements of a region read whatever the data are, and which pointers the source follows for sure."""
+"""Reads that happen whatever the data are: which accesses of a statement are unconditional, and which pointers are
+surely dereferenced."""
 
 from __future__ import annotations
 

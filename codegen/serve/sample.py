@@ -1,4 +1,4 @@
-"""What the page begins with."""
+"""The example program that the page begins with."""
 
 SAMPLE = """\
 void smooth(int n, int steps, double a[n][n], double b[n][n])

@@ -1,4 +1,4 @@
-"""What C that comes from the page may name: headers of the C library, and no other file.
+"""Sandbox for C from the page: only headers of the C library may be included, no other file.
 
 The preprocessor would read any file it is told to, and messages could show what is in it.
 """

@@ -1,4 +1,4 @@
-"""Columns of messages: places in preprocessed text, which macros have moved, as places in the user's own lines."""
+"""Maps columns in preprocessed text back to the user's own lines, for messages."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""Compiler extensions, removed or respelled in place so that a plain C parser accepts what is left.
+"""Removes or respells GNU and other compiler extensions in place, so that a plain C parser accepts the text.
 
 Nothing moves: a removed token leaves spaces, a respelled one is padded. What could change the meaning of a
 region is left alone inside `keep`, and `beyond` finds it there, since the parser takes it for something else.

@@ -1,4 +1,4 @@
-"""The languages of sources: C, and C++ for regions that are plain C inside of it."""
+"""Source languages: C, and C++ for regions that are plain C inside it."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""Regions of nests that nobody marked, and the pragmas that the parser sees around them.
+"""Pragmas around nests that nobody marked (`--auto`), inserted for the parser.
 
 The user's text stays as it is. What the preprocessor reads has the pragmas on lines of their own, with markers that
 keep all line numbers, so that from there on such a region is like any other.

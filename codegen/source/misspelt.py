@@ -1,4 +1,4 @@
-"""Words that are almost those that mean something: `#pragma skop`, `#pragma SCOP`, a parameter that is none."""
+"""Warnings about misspelt pragmas and hints: `#pragma skop`, `#pragma SCOP`, an unknown parameter."""
 from __future__ import annotations
 
 import re

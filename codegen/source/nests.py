@@ -1,4 +1,4 @@
-"""Where the loop nests of a source file are, for those who have marked none.
+"""Finds the loop nests of a source file, for `--auto` and `scan`.
 
 The search is textual, as that for marked regions is: words and brackets of the user's own text. It only proposes spans;
 the parser sees exactly the same spans, and whatever it cannot read as a nest is refused there.

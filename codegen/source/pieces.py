@@ -1,4 +1,4 @@
-"""Large regions in pieces: consecutive statements of a region, each piece modelled, planned and proven on its own.
+"""Splits a large region into pieces of consecutive statements, each modelled, planned and proven on its own.
 
 Pieces run one after the other, as in the source. So whatever is legal within each of them is legal for the whole, and
 nothing has to be known about two of them together.

@@ -1,4 +1,4 @@
-"""What a slice is: a region, the text to parse for it, and why there is none where there is none."""
+"""The `RegionSlice` record: a region, the C text to parse for it, or the reason why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the marked regions of a source file are.
+"""Finds the marked regions of a source file.
 
 The search is textual, on the file as the user wrote it: comments, strings and continued lines are understood,
 macros and conditionals are not. Whether a region is active is decided later, on the preprocessed text.

@@ -1,4 +1,4 @@
-"""The little C text that says everything about one region: its function and what that function needs.
+"""Program slice for the parser: the region's function and only those declarations of the file that it needs.
 
 Preprocessed files are mostly system headers, in dialects that plain C parsers reject. A region needs a handful of
 their declarations. The slice keeps those, in order, each under a line marker, so that the parser's coordinates are

@@ -1,4 +1,4 @@
-"""An author of plans: each directive is tried before it is written down."""
+"""Builds a plan: each directive is tried on the program before it is written down."""
 
 from __future__ import annotations
 

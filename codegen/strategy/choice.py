@@ -1,4 +1,4 @@
-"""The source's order or another: what the cost model prefers, and the source's where there is nothing to choose."""
+"""Chooses between the source's loop order and a new schedule by the cost model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan does, in words for people who know their loops and not the tool."""
+"""Remarks about a plan in words for users."""
 
 from __future__ import annotations
 

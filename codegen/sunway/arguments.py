@@ -1,4 +1,4 @@
-"""What a launch hands to the cores: the members of its arguments, and the lines of the master that fill them in."""
+"""Launch arguments: the struct that the master fills in and the compute cores read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A region for a core group: the text that replaces it in the master file, and its part of the slave file."""
+"""Prints a region for a core group: the text that replaces it in the master file, and its part of the slave file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said in a slave file: calls, values and arrays that compute cores can reach."""
+"""Checks what a slave file can express: calls, values and arrays that compute cores can reach."""
 
 from __future__ import annotations
 

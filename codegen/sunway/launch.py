@@ -1,4 +1,4 @@
-"""One launch: kernels one after the other on all cores, barriers only where data pass between cores."""
+"""Prints one launch: kernels one after the other on all cores, with barriers only where data pass between cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums however they are written: `t = t + e` is `t += e`, so that what follows has to know one spelling."""
+"""Normalizes accumulation statements: `t = t + e` becomes `t += e`."""
 
 from __future__ import annotations
 

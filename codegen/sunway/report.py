@@ -1,4 +1,4 @@
-"""What becomes of a region on a core group: the tree after each step, local memory, transfers, and the cores' time."""
+"""What `inspect` shows for core groups: the tree after each step, local memory, transfers, and the cores' time."""
 
 from __future__ import annotations
 

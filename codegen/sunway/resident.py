@@ -1,4 +1,4 @@
-"""Arrays that stay with their cores: who owns what while a launch goes from kernel to kernel.
+"""Resident arrays: tiles that stay in the local memory of their cores from kernel to kernel of a launch.
 
 The kernels of a launch deal their tiles out to the cores in the same way every time. Where an element is used in one
 tile only, whichever kernel it is and however often it comes, one core owns it: its tiles may stay in that core's local

@@ -1,4 +1,4 @@
-"""Tiles that stay on their cores, as text: their places, and how they come before the first kernel and go at last."""
+"""Prints resident tiles: their places in local memory, loads before the first kernel and stores after the last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a staged C tree to the functions of the slave file."""
+"""Prints the functions of the slave file from a staged C tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of a launch, found and staged before any of them is printed: what they leave free, what they share."""
+"""Collects and stages all kernels of a launch before any of them is printed: free local memory, shared data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Core groups of Sunway machines: a master file, a slave file for the compute cores, and their arguments."""
+"""The target `sunway`, core groups of Sunway machines: a master file, a slave file for the compute cores, and their
+arguments."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""From a proven C tree to C text."""

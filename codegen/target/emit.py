@@ -1,4 +1,4 @@
-"""From a proven C tree to the text that replaces the region."""
+"""Prints a region: from a proven C tree to the text that replaces it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Variables of which threads get copies: clang hands the others to the function of a parallel loop by reference.
+"""Variables that threads get as `firstprivate` copies, because clang passes captured variables by reference, which
+blocks its vectorizer.
 
 A store that may change such a variable, as far as types tell, makes clang read it again at every iteration: the loop
 then has no vectors, or narrow ones. `y[j] = (x[j] + y[j]) >> 1` over rows of bytes: 2 lanes without copies, 16 with

@@ -1,4 +1,4 @@
-"""The kernels that regions call, and what these need above them."""
+"""Collects the kernels that regions call, and the helpers they need."""
 
 from __future__ import annotations
 

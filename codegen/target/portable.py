@@ -1,4 +1,5 @@
-"""One text for several machines: what differs are words, and those are macros that the preprocessor chooses.
+"""Merges kernels for several instruction sets into one text: what differs are words, which become macros that the
+preprocessor chooses.
 
 A region is printed for every machine, and every one of these texts is proven. Where they differ in numbers and names of
 functions alone, the text with macros in their place is each of them again, once they are replaced: `merged` puts in

@@ -1,4 +1,4 @@
-"""What stands in front of parallel and vector loops."""
+"""Prints the OpenMP and compiler pragmas ahead of parallel and vector loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables in which loops gather by clauses of OpenMP, where the source's own will not do.
+"""Temporary variables for OpenMP reduction clauses, where the source's own variable cannot stand in one.
 
 OpenMP stores what is gathered even if no iteration stores anything: what others may see is gathered in a variable of
 the same name, and stored if it has changed. Partial results of signed numbers may overflow where those of the source do

@@ -1,4 +1,4 @@
-"""What stands above the user's own text in a generated file: a banner, helpers and kernels."""
+"""Text above the user's own in a generated file: banner, helper functions and kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C tree as the templates want it: strings and nesting, every decision already made."""
+"""Converts the C tree to views, the strings and nesting that templates print; every decision is already made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a kind of generated code is to the rest of the tool. No other module asks for a target's name."""
+"""The `Target` interface: what a kind of generated code can express, which files it writes, how `check` runs it. No
+other module asks for a target's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which targets there are. Each is loaded when it is asked for: start-up time counts in a build."""
+"""The registry of targets. Each is loaded when it is asked for: start-up time counts in a build."""
 
 from __future__ import annotations
 

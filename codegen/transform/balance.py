@@ -1,4 +1,4 @@
-"""balance: let the first tile of a loop be as short as the run likes.
+"""The directive `balance`: the first tile of a loop may be shorter, so that threads get equal parts.
 
 Threads that take tiles in turn get unequal parts where the last tile is short: 48 steps in tiles of 16 are 32 for one
 thread and 16 for the other. Where tiles begin some steps ahead of the loop, the first one is short, too. How many that

@@ -1,4 +1,4 @@
-"""block: count a loop in blocks, and tell apart the instances that lie before, inside and beyond the block.
+"""The directive `block`: strip-mines a loop, and splits instances into those before, inside and beyond the block.
 
 This renames instances; it reorders nothing. Statement S[i, j, k] becomes S[i, j, k, kb] with size*kb <= k < size*kb +
 size, and one statement for each place that the values `apart` can have. In the factorizations what lies beyond a block

@@ -1,4 +1,4 @@
-"""What copies hold, and what depends on what once they are there: the reasons why `copy` changes no value."""
+"""Legality of `copy`: what copies hold, and the dependences once they are there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""copy: read copies of elements, made in time, instead of elements that are written again before the reads run.
+"""The directive `copy`: reads copies of elements that are overwritten before the reads run.
 
 A read that is moved behind later writes of its element would see them. A copy made when the first of the moved reads
 comes in the source has the value for all of them, as long as nobody writes the element between that first read and the

@@ -1,4 +1,4 @@
-"""diamond: tiles between a skewed loop over space and its mirror image, which can all start at once.
+"""The directive `diamond`: diamond tiles between a skewed space loop and its mirror image, which can all start at once.
 
 A tile of the skewed loop X (a border that wanders right as time goes on) needs the one to its left first. The mirror
 image of X wanders left as fast. Where the borders of both cut time and space, no tile of a row of diamonds needs

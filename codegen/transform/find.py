@@ -1,4 +1,4 @@
-"""Finding loops by the names plans use."""
+"""Finds loops of the schedule tree by the names that plans use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""grid: loops whose iterations are the threads of a device."""
+"""The directive `grid`: loops whose iterations are the threads of a device."""
 
 from __future__ import annotations
 

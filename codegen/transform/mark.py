@@ -1,4 +1,4 @@
-"""parallel, vector, unroll: say how a loop is to run."""
+"""The directives `parallel`, `vector`, `unroll` and their like: how a loop is to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a matrix-vector product must fulfil, whoever wrote the plan."""
+"""Legality of matrix-vector products, whoever wrote the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""order, reverse, skew, distribute: change which loop runs when."""
+"""The directives `order`, `reverse`, `skew` and `distribute`: which loop runs when."""
 
 from __future__ import annotations
 

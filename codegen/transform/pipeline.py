@@ -1,4 +1,4 @@
-"""pipeline: the iterations of a loop on threads, each a few stages behind the one before it."""
+"""The directive `pipeline`: iterations of a loop on threads, each a few stages behind the one before it (doacross)."""
 
 from __future__ import annotations
 

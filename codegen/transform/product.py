@@ -1,4 +1,4 @@
-"""product: carry a statement's innermost loops out as a blocked product."""
+"""The directive `product`: a statement's innermost loops as a blocked or matrix-vector product."""
 
 from __future__ import annotations
 

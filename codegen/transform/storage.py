@@ -1,4 +1,4 @@
-"""Where variables declared inside the region live: as deep in the tree as their values allow."""
+"""Storage of the region's own variables: declared as deep in the tree as their lifetimes allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tile: cut loops of a nest into tiles, tile loops outside, point loops inside."""
+"""The directive `tile`: cuts loops of a nest into tiles, tile loops outside, point loops inside."""
 
 from __future__ import annotations
 

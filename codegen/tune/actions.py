@@ -1,4 +1,4 @@
-"""What can be done to a loop tree, one small step at a time, at the place of the cursor.
+"""Actions on a loop tree for searches and learning: one small step at a time, at the cursor.
 
 Published (v1): up, down, swap_up, swap_down, split_4, split_8, split_16. Version 2 adds more factors, the undoing of a
 split, and packing; version 3 adds threads. Vectors and unrolling are not chosen: they follow from the order of loops.

@@ -1,4 +1,4 @@
-"""A plan made into a shared object: carried out, proven, printed and compiled."""
+"""Builds a candidate plan as a shared object: transformed, proven, printed and compiled."""
 
 from __future__ import annotations
 

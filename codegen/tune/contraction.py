@@ -1,4 +1,4 @@
-"""The contractions that trees are about; the types are the back end's."""
+"""The contractions that loop trees are about, re-exported from `lower/nest`."""
 
 from __future__ import annotations
 

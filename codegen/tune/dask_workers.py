@@ -1,4 +1,5 @@
-"""Many files over the workers of a Dask scheduler: one at a time on every host, so that measurements stay alone."""
+"""Distributes files over the workers of a Dask scheduler: one at a time on every host, so that measurements stay
+alone."""
 
 from __future__ import annotations
 

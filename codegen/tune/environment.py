@@ -1,4 +1,4 @@
-"""Tuning as a game, for any library of reinforcement learning: `Scheduling` is a Gymnasium environment.
+"""The Gymnasium environment `Scheduling`: tuning as a game for reinforcement learning.
 
 An episode is ten actions on one contraction; there is no action to stop. The reward of an action is how much the value
 of the tree grew, in parts of the peak. An action that is not allowed changes nothing and earns nothing; `info["mask"]`

@@ -1,4 +1,4 @@
-"""Tuning a whole file: every region that has a plan, one after the other."""
+"""Tunes a whole file: every region that has a plan, one after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy sees of a loop tree: twenty numbers for each loop, ten loops.
+"""Observation of a loop tree for the policy: twenty numbers for each loop, ten loops.
 
 For each loop, computing ones first, then those that write back and are not shared: whether the cursor is on it, size,
 tail, whether it computes, and sixteen shares of its steps by their length in memory, in powers of two.

@@ -1,4 +1,4 @@
-"""A region opened for tuning: its model, the tool's own result, and how to call it from outside."""
+"""Opens a region for tuning: its model, the tool's own result, and a harness to call it."""
 
 from __future__ import annotations
 

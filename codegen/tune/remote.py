@@ -1,4 +1,4 @@
-"""Tuning one file in a process of its own, with everything it needs sent along: what a worker on another host runs."""
+"""Entry point of a tuning worker on another host: one file with everything it needs sent along."""
 
 from __future__ import annotations
 

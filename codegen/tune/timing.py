@@ -1,4 +1,4 @@
-"""Figures of a measurement, and how much of it to do."""
+"""Statistics of a measurement, and how many runs it takes."""
 
 from __future__ import annotations
 

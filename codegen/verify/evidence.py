@@ -1,4 +1,4 @@
-"""What the proofs look at: the C tree read back, and relations between instances as relations between its loops."""
+"""Evidence for the proofs: the C tree read back, and dependences as relations between its loops."""
 
 from __future__ import annotations
 

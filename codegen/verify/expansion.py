@@ -1,4 +1,4 @@
-"""Values of a variable kept apart in memory: does every read still find its value, and the variable its last one?
+"""Proof of expansion: every read of an expanded variable still finds its value, and the variable its last one.
 
 Two regions are compared, the one before and the one after, with nothing taken from the way the second was made. All
 that may differ is where one variable lives: every read of it has the same writer in both, every cell lies in its

@@ -1,4 +1,4 @@
-"""The tests ahead of a region, read back from their text: what they let through is what the model assumes.
+"""Proof of the run-time guards: the printed tests, read back, admit only what the model assumes.
 
 A test that holds has to imply the set of parameters that the proofs of the loops start from, and a member behind a
 pointer is looked at only when it is known that the source follows the pointer. A computed parameter is evaluated where

@@ -1,4 +1,4 @@
-"""Reads that one iteration makes for all those beside it: do all of them find the same value?"""
+"""Proof of hoisted reads: one read serves several iterations only where all of them find the same value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members of structs that are read once, ahead of all loops: is each variable what the region names by it?
+"""Proof of hoisted struct members: each variable holds what the region names by it.
 
 The model says that a region changes none of them. Here it is shown that a variable is set from the member that it
 stands for, of the member's type, and that its pointers are followed only where the region follows them in any case.

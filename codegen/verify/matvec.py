@@ -1,4 +1,4 @@
-"""When a matrix-vector product in vectors gives what its plain nest gives."""
+"""Legality of vectorized matrix-vector products against their plain nest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the waits of a pipeline cover.
+"""Proof of pipelined loops: which dependences their waits cover.
 
 Iterations of a pipelined loop are shared out to threads in order. At stage b, iteration a waits until a - 1 has
 finished stage b or a later one, or has ended; and it ends only after a - 1 has ended. By induction (a, b) begins after

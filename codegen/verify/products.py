@@ -1,4 +1,4 @@
-"""When a packed product gives what its plain nest gives.
+"""Legality of packed products against their plain nest.
 
 A packed product goes through the depth in blocks. At the start of each block it copies that part of its right operand,
 and of its left one before each block of rows; then it updates its target, rows and columns in any order, the steps of

@@ -1,4 +1,4 @@
-"""Values that loops keep in variables: is each what memory holds where it is used?
+"""Proof of scalar replacement: each variable holds what memory would hold where it is used.
 
 A read may take a value of `age` iterations ago when its element is the one that the source touched then, and nobody
 has written the element since. What iterations before the first would have touched is read ahead of the loop: it is

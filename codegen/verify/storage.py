@@ -1,4 +1,4 @@
-"""Variables declared inside the region: do they fit, and is the value still there when it is read?"""
+"""Proof of the storage of local variables: they are large enough, and a value is still there when it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory that a region asks for, read back from its text: parts lie behind each other and are large enough.
+"""Proof of a region's allocation: the parts of the memory that it asks for do not overlap and are large enough.
 
 A part is all values of a variable, or one variable for each thread. That sizes are positive and their sum is not too
 large is asked ahead of it; the sum is asked in floating point, so that it cannot wrap.

@@ -1,4 +1,5 @@
-"""Numbers that cases of a check and Python tell each other: what to do, and which kind of value an element is."""
+"""Operation codes of the test harness (sizes, fill, run, ...) and codes of element types, shared by Python and the
+generated C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscripts that depend on data: which arrays they are read from, and where they lead with the data of a check.
+"""Indirect subscripts (`a[idx[i]]`): fills index arrays with values that stay in bounds during a check.
 
 What subscripts are made of gets small numbers that are not negative (`Kind.SUBSCRIPT`), so that sizes can be found
 for the arrays which they are subscripts of.

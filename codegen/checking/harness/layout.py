@@ -1,4 +1,4 @@
-"""Reading what a case says about its sizes, and the memory one run needs."""
+"""Reads back the sizes that a harness case reports, and computes the memory that one run needs."""
 
 from __future__ import annotations
 

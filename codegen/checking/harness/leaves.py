@@ -1,4 +1,4 @@
-"""What an element is made of: the scalars inside it, which are what gets filled and compared."""
+"""The scalar fields inside an array element (members of structs), which the harness fills and compares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What memory a region works on: one buffer per variable, and one per pointer that it follows."""
+"""The memory a region works on: one buffer for each array variable, and one for each pointer that it follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths from variables to elements: "*" steps through an array or a pointer, ".m" to a member.
+"""Access paths from a variable to an element, as text: "*" dereferences an array or pointer, ".m" selects a member.
 
 `img->data[i]` is ("*", ".data", "*").
 """

@@ -1,4 +1,4 @@
-"""Which sizes to try: none, one, small primes, the edges of tiles, one larger, and mixtures of them."""
+"""Candidate sizes to test: 0, 1, small primes, the edges of tiles, a larger one, and mixtures."""
 
 from __future__ import annotations
 

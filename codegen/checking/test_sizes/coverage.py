@@ -1,4 +1,5 @@
-"""The statements of the printed code, each with the sizes at which it runs: what the vectors have to reach."""
+"""Sizes that reach every statement of the generated code: each printed statement with the set of parameters at which
+it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which indices a region touches and how much work it does, for given values of its parameters."""
+"""Index ranges and amount of work of a region for given parameter values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing the size vectors of a region: only sizes at which the source stays inside its arrays."""
+"""Chooses the test sizes of a region: only those at which the source stays inside its arrays."""
 
 from __future__ import annotations
 

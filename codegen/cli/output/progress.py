@@ -1,4 +1,4 @@
-"""What a long command is doing, for a person at a terminal."""
+"""Progress lines of long commands on a terminal."""
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,5 @@
-"""A folder for generated sources whose name depends on what they hold: a compiler cache that is asked for the same text
-twice sees the same command and the same `#line`s."""
+"""Content-addressed folders for generated sources, so that compiler caches (ccache) see the same command and
+`#line`s for the same text."""
 from __future__ import annotations
 
 import fcntl

@@ -1,4 +1,5 @@
-"""What is known at one point of the region: loops around it, its domain, and what names stand for."""
+"""The context at one point of the walk over a region: loops around it, its iteration domain, and what names stand
+for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to hold at run time: the parameter values for which the model and the C text agree."""
+"""Run-time guards: the parameter values for which the affine model and the C text agree, and what the types allow."""
 
 from __future__ import annotations
 

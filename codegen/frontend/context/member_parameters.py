@@ -1,4 +1,5 @@
-"""Members behind pointers as parameters: `p->n` is read ahead of the loops only where the source follows `p` for sure.
+"""Struct members behind pointers as parameters: `p->n` is read ahead of the loops only where the source surely
+dereferences `p`.
 
 Where no loop runs, or only data lead to it, a pointer may lead nowhere. The fast version of a region stands behind a
 test that the source follows the pointers; elsewhere the region runs as written.

@@ -1,4 +1,4 @@
-"""What the walk over the region leaves behind: statements whose subscripts are not yet modelled.
+"""Raw statements: what the walk over a region produces before subscripts become access relations.
 
 Subscripts wait because flat arrays can only be given dimensions once every access to them has been seen.
 """

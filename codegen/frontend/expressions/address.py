@@ -1,4 +1,4 @@
-"""Addresses as an array of the region and what is added to it, in elements of one type."""
+"""Address expressions as base array plus offsets, in elements of one type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C's /, % and ^ with a number as piecewise affine functions."""
+"""C's `/`, `%` and `^` by a constant as piecewise quasi-affine functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the parts of an expression are evaluated at all: behind `?:`, `&&` and `||`.
+"""Conditional evaluation: under which conditions each part of an expression behind `?:`, `&&` and `||` is evaluated.
 
 `i > 0 ? a[i - 1] : 0` reads nothing for i = 0. The model says so where the condition is affine; a read that is said to
 happen too often would do no harm to a proof, but costs parallelism, and the sizes at which the source stays inside

@@ -1,4 +1,4 @@
-"""Which accesses touch the same storage, and how their subscripts become indices."""
+"""Arrays of the model: which accesses touch the same storage, and how their subscripts become indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Integers that the region does not change though they have no affine form: parameters, evaluated ahead of the region.
+"""Loop-invariant integer expressions without affine form (`n * m`, `p[3]`) as parameters that are computed ahead of the
+region.
 
 `dims[0][2]`, `*n`, `h * w`, `c / groups`: a loop bound or a subscript may be made of them. The model has one parameter
 for each, whose value is whatever the C text gives. The text is evaluated only where the source evaluates it, so it

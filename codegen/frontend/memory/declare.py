@@ -1,4 +1,4 @@
-"""Declarations inside a region: which are understood, and which are formulas of loop variables and parameters."""
+"""Local declarations inside a region: variables of the model, or names for affine formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers of the function that the region sets to formulas, and of which it uses the formulas alone.
+"""Live-out integers that the region sets to affine formulas: only their final values are stored.
 
 Nothing in the region reads them. Where the function does not look at such a variable later, it need not be set at all;
 where it does, and one statement sets it, that runs once, for the last value.

@@ -1,4 +1,4 @@
-"""Names, elements and members that an expression reads or a statement sets: what they are, and their types."""
+"""Lvalues of a region: which variable, element or member an expression reads or sets, and its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pointers as elements: `names[i] = NULL;`, `rows[i] = other[j];` are stores of plain values.
+"""Arrays of pointers: `names[i] = NULL;`, `rows[i] = other[j];` are stores of plain values.
 
 A pointer that the region stores must be none of those that it follows to its elements: the model takes these for fixed.
 C tells objects of different types apart, so the types decide.

@@ -1,4 +1,4 @@
-"""Names that a region uses plainly: as bounds, in sums, as values; not as factors of what must be affine."""
+"""Names that a region uses in affine positions only (bounds, sums, values), not as factors of what must be affine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Pointers that were set from another array of the region, as subscripts of that array.
+"""Pointers that were assigned from another array before the region (`q = p + n`), rewritten as subscripts of that
+array.
 
 After `float *next = a + 1;` the region's `next[i]` is `a[i + 1]`: one array, and exact dependences. That needs the one
 assignment whose value reaches the region, and an offset made of values that have not changed since.

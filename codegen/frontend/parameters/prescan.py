@@ -1,4 +1,4 @@
-"""A first look over the region: which names it writes, counts with, and uses as parameters."""
+"""First pass over a region: which names it writes, uses as loop counters, and uses as parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What C leaves undefined or nobody can see: sizes for which subscripts leave their arrays, values that nobody reads.
+"""Undefined behaviour narrows the model: parameter values for which subscripts leave their arrays are left out, and
+stores that nobody reads are found.
 
 Code for such sizes is never run; compilers that see a tile of it beyond the end of a fixed array warn.
 """

@@ -1,4 +1,4 @@
-"""What an argument of a call may stand for in the body of the function that is called."""
+"""Inlining: which argument expressions may replace a parameter in the body of the called function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of the file as code for the place of a call: with other names for their variables, and without `return`."""
+"""Inlining: the body of a called function made ready for the call site, with renamed variables and without `return`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of one type seen as bytes: `(uint8_t *)(words + i * wpl)` with the array of the words.
+"""Reinterpreted memory: `(uint8_t *)(words + i * wpl)` as bytes of the array `words`.
 
 The bytes are an array of their own, which generated code has a pointer to (`words_bytes`). What the region writes must
 be used as bytes alone: the model does not know that two arrays are the same memory. Macros for images in words turn

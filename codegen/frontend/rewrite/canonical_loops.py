@@ -1,4 +1,5 @@
-"""Loops that count in other words than `for (i = first; i < limit; i += step)`: rewritten to that form.
+"""Loops written in other ways (`while`, `!=`, decreasing, with commas) rewritten to the canonical form `for (i = first;
+i < limit; i += step)`.
 
 `for (i = n; --i >= 0;)`, `i = 0; while (i < n) { ...; i++; }`, `for (; i < n; i++)`, and
 `for (i = 0, j = 9; i < n; i++, j--)`, where j is set before the loop and changed in its body. Each rewriting gives

@@ -1,4 +1,4 @@
-"""Sums of even steps: the formula of an integer that loops add to."""
+"""Closed forms of induction variables: what a variable has after loops that add a constant step to it."""
 
 from __future__ import annotations
 

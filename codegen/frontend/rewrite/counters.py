@@ -1,4 +1,4 @@
-"""Counters that loops can declare themselves.
+"""Loop counters declared outside the region become local to their loops, where nobody reads them afterwards.
 
 `int i; for (i = 0; i < n; i++) ...` is `for (int i = 0; i < n; i++) ...` where a block of the region declares i and
 nobody looks at it outside of such loops. And where a variable counts in some loops and is set by hand between them

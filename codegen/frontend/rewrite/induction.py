@@ -1,4 +1,4 @@
-"""Integers that move evenly with the loops, as formulas of the loops' counters.
+"""Induction variables rewritten as affine formulas of the loop counters.
 
 After `k = 0;` the k of `for (y ..) for (x ..) a[k++] = 0;` is `y * w + x`: what a loop adds in each iteration times the
 iterations before this one. Every use of such a variable becomes its formula, what set it is gone, and where the

@@ -1,4 +1,5 @@
-"""What integers held before the region: a formula of others where the function tells, or a name for the value."""
+"""Values that integers have on entry to the region: a formula of other names where the function shows one, else a
+name for the value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Pointers that the region moves and the function uses behind it: the pointer stays, an offset moves.
+"""Pointers that the region advances and the function uses afterwards: an offset is advanced instead, and added to the
+pointer at the end.
 
 `for (j = 0; j < n; j++, u += ld) u[0] = 0;` is `for (j = 0; j < n; j++, u_at += ld) u[u_at] = 0;` with an integer
 `u_at` that is 0 before the region, and `u += u_at;` behind it. What goes for integers that loops add to goes for the

@@ -1,4 +1,4 @@
-"""Expressions of a region without the pointers that the region itself sets."""
+"""Expressions that use tracked pointers, rewritten as subscripts, addresses and conditions without them."""
 
 from __future__ import annotations
 

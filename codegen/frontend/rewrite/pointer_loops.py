@@ -1,4 +1,4 @@
-"""Loops in the light of pointers that are tracked: where each is in an iteration, and behind the loop."""
+"""Loops over tracked pointers: the position of each pointer in an iteration and after the loop."""
 
 from __future__ import annotations
 

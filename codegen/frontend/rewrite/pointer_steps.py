@@ -1,4 +1,4 @@
-"""Pointers that walk: how far one moves in an iteration of a loop, and in a whole loop.
+"""Strides of pointers: how far a pointer advances in an iteration of a loop, and over the whole loop.
 
 `for (y = 0; y < h; y++) for (x = 0; x < w; x++) *p++ = 0;` leaves p at `y * w + x` behind its start, in the inner loop:
 who is there knows that it runs w times. Outside of it w may be negative, and nothing is known.

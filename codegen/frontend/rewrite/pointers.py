@@ -1,4 +1,4 @@
-"""Pointers that the region itself sets, as subscripts of the arrays they lead to.
+"""Pointers that the region itself assigns and advances, rewritten as subscripts of the arrays they point into.
 
 After `float *x = inp + b * C;` the region's `x[i]` is `inp[b * C + i]`: one array, and exact dependences. What is added
 keeps the value it had: where the region changes a variable in it, a new variable holds the sum. A pointer that was set

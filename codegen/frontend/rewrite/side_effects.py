@@ -1,4 +1,4 @@
-"""Steps of integers in the midst of an expression, as statements of their own.
+"""Increments inside expressions (`a[i++] = x`), rewritten as statements of their own.
 
 `a[k++] = x;` is `a[k] = x; k++;`, `a[k += 2] = x;` is `k += 2; a[k] = x;`, and `if ((k = p[i]) != i)` is `k = p[i];
 if (k != i)`, where nothing else in the statement or condition looks at k and the step is sure to be taken.

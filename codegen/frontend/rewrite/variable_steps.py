@@ -1,4 +1,4 @@
-"""Loops by steps that are no constants: counted in turns.
+"""Loops whose step is not a constant, rewritten to count their iterations.
 
 `for (i = a; i < b; i += s) ...` is `i = a; for (t = 0; t < (b - a - 1) / s + 1; t++) { ...; i += s; }` for s > 0 and
 a < b, and i is a formula of t. Without a positive step the source's loop does not run at all, or has no end that C

@@ -1,4 +1,4 @@
-"""Single statements of a region: assignments, choices and variables as the model has them."""
+"""Builds the model's statements: assignments, conditional assignments, declared variables."""
 
 from __future__ import annotations
 

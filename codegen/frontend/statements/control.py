@@ -1,4 +1,5 @@
-"""The walk over a region's statements: domains, order, and a located refusal for what is not affine."""
+"""The recursive walk over a region's control flow: iteration domains, order of statements, and a located refusal for
+what is not affine."""
 
 from __future__ import annotations
 

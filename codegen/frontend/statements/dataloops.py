@@ -1,4 +1,5 @@
-"""Loops of which data decide how often they run: `for (k = ptr[i]; k < ptr[i + 1]; k++) sum += val[k] * x[col[k]];`.
+"""Loops with data-dependent trip counts, kept whole inside a statement: `for (k = ptr[i]; k < ptr[i + 1]; k++) sum +=
+val[k] * x[col[k]];`.
 
 Such a loop is one statement of the model, carried out as it was written. Its counter and its variables are data, so
 that elements which they are subscripts of may lie anywhere. It stores to one place, or to one array.

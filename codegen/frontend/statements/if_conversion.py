@@ -1,4 +1,4 @@
-"""An `if` that depends on data but sets one place whichever way it goes: an assignment whose value is chosen.
+"""If-conversion: an `if` on data that sets one place in both branches becomes an assignment of a conditional value.
 
 `if (c) x = a; else x = b;` is `x = c ? a : b`, and without the `else` it is `x = c ? a : x`. Nothing is evaluated
 that the source does not evaluate. Where the source would leave `x` alone, the result stays an `if` in print

@@ -1,4 +1,4 @@
-"""`for` headers: which values a loop variable takes, as a set."""
+"""`for` headers: the set of values that a loop variable takes."""
 
 from __future__ import annotations
 

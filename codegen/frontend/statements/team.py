@@ -1,4 +1,4 @@
-"""Regions whose loops are shared out among a team of threads that is there already: `omp for` inside `omp parallel`.
+"""Regions inside an OpenMP parallel region: their loops are shared out among the existing team by `omp for`.
 
 All threads of the team come to such a region, and each runs a part of its loops. So must whatever replaces them: a loop
 that stayed whole would be run by every thread.

@@ -1,4 +1,4 @@
-"""What a function does with its variables: which it mentions, and which may still be read behind a region.
+"""Liveness in the function around a region: which variables it mentions, and which may still be read afterwards.
 
 For those, the usual analysis of live variables goes backwards over the statements of the function. A variable that is
 set again on every way from the region to a use of it is not live, whatever else the function does with it.

@@ -1,4 +1,4 @@
-"""Parts of expressions and types that passes over the syntax tree ask for."""
+"""Helpers for passes over the syntax tree: the base name, subscripts and type of an lvalue."""
 
 from __future__ import annotations
 

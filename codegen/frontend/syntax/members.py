@@ -1,4 +1,4 @@
-"""Members of structs and unions: their types, and which bytes they have in common with others."""
+"""Members of structs and unions: their types, and which of them share bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where the pointers of a function come from: which are set from one another, which lead to memory of their own.
+"""Points-to information of a function: which pointers are assigned from one another, and which point to memory of their
+own.
 
 The order of statements does not count here: whatever is assigned anywhere in the function may have been. That errs on
 the side of a run-time test too many.

@@ -1,4 +1,4 @@
-"""Pragmas inside a region: which say only how a loop may run, and can be dropped with the loops they were for.
+"""OpenMP and vendor pragmas inside a region: those that only say how a loop may run are dropped.
 
 A program with such a directive means what it means without it: work is shared out, or threads take turns. Generated
 code is proven against the source read in order, and has directives of its own.

@@ -1,4 +1,4 @@
-"""Where the region lies in its function, and what every name means there."""
+"""Symbol table of a region: where it lies in its function, and what every name is declared as there."""
 
 from __future__ import annotations
 

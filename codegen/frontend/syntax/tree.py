@@ -1,4 +1,4 @@
-"""Small helpers for passes that turn the statements of a region into others with the same meaning."""
+"""Helpers that build and copy pycparser nodes, for rewriting passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The order of loops for a device: threads outside, what ties them together on the host around, the rest inside.
+"""The loop order for a device: parallel loops outermost as threads, loops that carry dependences around them on the
+host, the rest inside.
 
 Allen and Kennedy's way. Statements that form a strongly connected component of the dependences share a nest. Loops that
 carry none of its dependences become threads; where there is none, the outermost loop stays on the host, and what is

@@ -1,4 +1,4 @@
-"""Devices as data: what a plan and a kernel have to fit, from TOML files."""
+"""Device descriptions, read from TOML: limits on threads, registers and shared memory, and rates."""
 
 from __future__ import annotations
 

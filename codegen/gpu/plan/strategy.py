@@ -1,4 +1,4 @@
-"""Which loops become threads, and in blocks of how many: plans for devices."""
+"""The planner for devices: which loops become threads, in blocks of which size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which products run in tiles, and of what sizes: by the plan, or by the tool's own."""
+"""Chooses tile sizes for products on a device, by the plan or by the tool's own model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nests of a device's tree are products that tiles can carry out."""
+"""Finds the nests of a device's C tree that are matrix products and can run in tiles."""
 
 from __future__ import annotations
 

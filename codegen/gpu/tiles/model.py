@@ -1,4 +1,4 @@
-"""How a block of threads carries out a tile of a product, as formulas that are both printed and proven.
+"""The mapping of a product's tile to a block of threads, as formulas that are both printed and proven.
 
 A formula is the text of an integer expression of C. Its names are `thread`, the number of a thread in its block, the
 number of what it copies or reads, and the constants of the tile. The kernel prints the text, `prove.py` parses it.

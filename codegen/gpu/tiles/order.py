@@ -1,4 +1,5 @@
-"""What all threads of a block do, one after the other: copies to shared memory, waits, barriers, loads and steps.
+"""The program of one thread block for a product: copies to shared memory, waits, barriers, loads and multiply-adds, in
+order.
 
 The depth is gone through in parts of DEPTH, each of which is staged as a whole. Copies of a part begin STAGES - 1 parts
 ahead, into the room that the part before has left. A part is computed in steps; each loads registers, and computes with

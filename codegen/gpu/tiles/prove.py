@@ -1,4 +1,5 @@
-"""The proofs about tiles: what is computed from shared memory is what the plain nest computes from the arrays.
+"""Proofs about products in tiles: what is computed from shared memory equals what the plain nest computes from the
+arrays.
 
 Formulas are parsed from the text that is printed (`model.parsed`) and read as relations. Numbers of threads, registers
 and rooms are constants; parts of the depth are counted by a variable, and there is any number of them.

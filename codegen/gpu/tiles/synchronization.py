@@ -1,4 +1,5 @@
-"""When a block copies, waits and reads: shared memory has what is read of it, and nobody changes it meanwhile.
+"""Proofs about copies, waits and barriers of a product in tiles: shared memory holds what is read, and no thread
+overwrites it meanwhile.
 
 Events have times: the iteration of the loop over parts of the depth, -1 ahead of it, and their position there. There
 are n parts, whatever n is. A copy belongs to the group that the next commit closes; a wait that leaves b groups under

@@ -1,4 +1,4 @@
-"""What the template prints of a product in tiles."""
+"""Template values for a product in tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One dense contraction with constant sizes: C[...] += A[...] * B[...], summed over what C does not have.
+"""The `Contraction` record: a dense tensor contraction with constant sizes, C[...] += A[...] * B[...], and its text
+form.
 
 Subscripts are sums of variables (`r`, `r+x`, `2*r+x`), so convolutions are contractions too. Arrays are row-major and
 as large as the subscripts need, unless it is said how far apart their elements are.

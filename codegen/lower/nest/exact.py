@@ -1,4 +1,4 @@
-"""Products whose plan has a nest for certain sizes: that nest as a kernel, and what it needs of the product."""
+"""Kernels for products of certain sizes: the loop nest that a plan gives for them, and what has to hold for its use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A contraction with the order of its loops as a kernel: what of it is unrolled, and what stays in registers."""
+"""From a contraction and its loop order to a kernel: what is unrolled, and what stays in registers."""
 
 from __future__ import annotations
 

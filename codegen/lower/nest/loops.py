@@ -1,4 +1,4 @@
-"""Loops over the variables of a contraction: what one covers, and how nests are written.
+"""Loops of a contraction's nest: the values each covers, and their text form.
 
 As text, outermost first: `i28 j8 k192 i4 j16`; `j1+32` is a loop of size 1 with a tail of 32, `i64[B]` packs the part
 of B that is used below into a buffer before the loop starts, and threads share the iterations of `i28[T]`, which is

@@ -1,4 +1,5 @@
-"""What of a nest's operands stays in registers, what is loaded or asked for ahead of its use, and sums in parts."""
+"""Register allocation of a contraction's nest: operands kept in registers, loads and prefetches ahead of use,
+partial sums."""
 
 from __future__ import annotations
 

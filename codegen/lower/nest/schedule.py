@@ -1,4 +1,4 @@
-"""What of a nest is unrolled, where the tile of C is held in registers, and where operands are found in memory.
+"""Schedule of a contraction's nest: unrolled levels, where the tile of C is held in registers, and strides of operands.
 
 From outside in: loops; at `hold` the tile of C is loaded; loops over sums only; at `unroll` everything below becomes
 one block of straight code, the vector loop innermost; then the tile is stored. Loops are injected where a nest asks for

@@ -1,4 +1,4 @@
-"""Iteration domains as a box with corners cut off: the hull of every loop, and what else must hold."""
+"""Iteration domains as bounding boxes, with the constraints that cut corners off (triangles, bands)."""
 
 from __future__ import annotations
 

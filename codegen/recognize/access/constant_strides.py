@@ -1,4 +1,4 @@
-"""What of loops and arrays are numbers: how often loops run, and how far apart elements lie."""
+"""Constant strides of accesses and constant trip counts of loops, where both are numbers."""
 
 from __future__ import annotations
 

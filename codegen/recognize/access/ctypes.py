@@ -1,4 +1,4 @@
-"""The C type of a body's expression: what the usual arithmetic conversions make of its leaves."""
+"""C types of expressions, by the usual arithmetic conversions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which elements are sure to be there: what may be read although the source would not read it just then.
+"""Which elements surely exist and may be read speculatively, although the source would not read them at that point.
 
 Packing reads operands ahead of the conditions that stand before them, and reads a whole box where the source visits a
 part of it. An element is there if the array is declared that large, or if it lies between elements that the region

@@ -1,4 +1,4 @@
-"""How long loops can get, by the sizes for which the source means anything."""
+"""Upper bounds of trip counts, from the array sizes within which the source has a meaning."""
 
 from __future__ import annotations
 

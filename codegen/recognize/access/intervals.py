@@ -1,4 +1,4 @@
-"""Between which numbers the value of an expression lies, as far as its leaves tell."""
+"""Value ranges of integer expressions, from the types and constants in them."""
 
 from __future__ import annotations
 

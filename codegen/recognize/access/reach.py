@@ -1,4 +1,4 @@
-"""How far subscripts that depend on data can reach, by types and masks alone: `lut[pixel]` with bytes for pixels."""
+"""Bounds on indirect subscripts from types and masks alone: `lut[pixel]` with bytes for pixels."""
 
 from __future__ import annotations
 

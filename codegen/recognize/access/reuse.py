@@ -1,4 +1,4 @@
-"""Elements that the next iterations of a loop use again: the reason to keep them in variables."""
+"""Temporal reuse: elements that the next iterations of a loop use again, candidates for scalar replacement."""
 
 from __future__ import annotations
 

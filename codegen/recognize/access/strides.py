@@ -1,4 +1,4 @@
-"""How accesses move when a loop advances: the basis for choosing innermost loops and tiles."""
+"""Strides of accesses along each loop: the basis for choosing innermost loops and tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much there is to do inside a loop, where that does not depend on parameters."""
+"""Amount of work inside a loop, where it does not depend on parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Subscripts that wrap around, as in a[(i + 1) % n]: at all but a few points they are plain, and loops over those get
-code of their own."""
+"""Periodic subscripts, as in a[(i + 1) % n]: plain at all but a few points, and loops over those get code of their
+own."""
 
 from __future__ import annotations
 

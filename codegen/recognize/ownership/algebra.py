@@ -1,4 +1,4 @@
-"""Small exact linear algebra over the rationals: ranks, null spaces, solvability."""
+"""Exact linear algebra over the rationals: ranks, null spaces, solvability."""
 
 from __future__ import annotations
 

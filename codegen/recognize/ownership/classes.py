@@ -1,4 +1,5 @@
-"""Blocks that answer differently: classes told apart by which of their coordinates coincide."""
+"""Equivalence classes of blocks that differ in which of their coordinates coincide, each with its own ownership
+answer."""
 
 from __future__ import annotations
 

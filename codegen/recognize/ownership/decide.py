@@ -1,4 +1,5 @@
-"""Is an element used by one thread only? The cheap tests first, isl as the judge, and the reason in words."""
+"""Decides whether an array element is used by one thread only: cheap matrix tests first, then isl, with the reason
+in words."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The exact tests: which blocks, and which elements, are used by two threads. isl decides; borders, coarse threads and
-parameters are all in it."""
+"""Exact ownership tests with isl: which blocks, and which elements, two threads use; borders, coarse threads and
+parameters included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References, blocks and thread axes of a nest, from the region and its schedule tree."""
+"""References, blocks and thread axes of a nest, extracted from the region and its schedule tree."""
 
 from __future__ import annotations
 

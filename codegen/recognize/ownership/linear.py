@@ -1,4 +1,5 @@
-"""Tests on subscript matrices alone. Each says yes only when that is sure, for blocks and threads of any size.
+"""Ownership tests on subscript matrices alone. Each says yes only when that is sure, for blocks and threads of any
+size.
 
 Notation: a reference touches F*J + f in iteration J; a thread axis has the value e*J + c.
 """

@@ -1,4 +1,4 @@
-"""What the tests look at: references, thread axes, blocks, and their answers."""
+"""Records of the ownership analysis: references, thread axes, blocks, and answers."""
 
 from __future__ import annotations
 

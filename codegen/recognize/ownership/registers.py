@@ -1,4 +1,4 @@
-"""Register tiles: how many rows, and vectors of each, run side by side.
+"""Register tiles of stencils and products: how many rows and vectors can share what one thread owns.
 
 One count decides: the different elements that the iterations of a tile touch. What the loops inside leave in its place
 belongs to the tile, and stays in registers while they run; what neighbours share is read once for all of them. The tile

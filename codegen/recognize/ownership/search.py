@@ -1,4 +1,5 @@
-"""Which loops should be threads, and how many of their iterations each takes, so that most reuse stays private.
+"""Searches for the loops to parallelize, and the iterations for each thread, so that most reuse stays private to a
+thread.
 
 A thread here is whoever executes a register tile: a GPU thread, or one pass of a kernel on a processor. What it owns it
 keeps in registers while the sequential loops run; everything else is loaded again in every step.

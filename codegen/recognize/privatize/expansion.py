@@ -1,4 +1,4 @@
-"""Variables with one value per iteration of some loops: all of those values at once, in memory of their own.
+"""Scalar and array expansion: a variable with one value per iteration of some loops becomes an array.
 
 `double t; for (i) for (j) { t = 0; for (k) t += A[i][k] * B[k][j]; ... }` uses one `t` over and over, and that ties the
 statements of an iteration together. With t[i][j] in its place every statement can have loops of its own. A variable

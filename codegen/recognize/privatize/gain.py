@@ -1,4 +1,4 @@
-"""Whether variables of the iterations' own bring anything: a loop that carries nothing any more."""
+"""Whether privatizing variables pays: it does where a loop then carries no dependence any more."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Variables that each iteration could have for itself, though they are looked at before the loop or after it:
-`firstprivate` and `lastprivate`, for arrays too.
+"""Variables that can be `firstprivate` and `lastprivate`, arrays too: each iteration has its own, though they are live
+before or after the loop.
 
 `for (i) { t = A[i]; B[i] = t * t; } return t;` writes one `t` over and over, which keeps the loop from running in
 parallel. With an own `t` in each iteration, and the last one of them copied to `t` where it is final, only values

@@ -1,4 +1,4 @@
-"""Copies between a variable and the iterations' own: what comes in from before, what is final goes back."""
+"""Copy-in and copy-out statements of firstprivate and lastprivate variables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The judge of `lastprivate.py`: with a variable of its own in each iteration, every read has the writer it had, and
-what is there after the region is what was.
+"""Proof for `lastprivate.py`: with a variable of its own in each iteration every read has the writer it had, and the
+region leaves the same values.
 
 Values come into iterations and leave them by copies. Who wrote what a read finds is followed through those; no copy may
 read what another has brought.

@@ -1,4 +1,5 @@
-"""Variables declared before the region that only carry values within it: they become variables of the region.
+"""Privatizable variables declared before the region: no value enters it or leaves it through them, so they become local
+to the region.
 
 C programmers often declare `double t;` or `double row[64];` at the top of a function. If every value that it takes in
 the region is used within the same iteration of some loops, and nobody looks at it afterwards, each iteration can have

@@ -1,4 +1,4 @@
-"""Products: statements that fold a function of two operands over some of their loops.
+"""Recognizes products (contractions): reductions of a function of two operands over some of a statement's loops.
 
 C[..] = F(C[..], a, b, constants), where `a` varies with the rows and the depth, `b` with the depth and the columns, and
 every element of C is told apart by row and column. The operators play no part: F is whatever the body says. A product

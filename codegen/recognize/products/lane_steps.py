@@ -1,4 +1,5 @@
-"""From a statement's body to a step on lanes: which parts belong to one operand, and what joins them.
+"""Translates a product statement's body to a step on vector lanes: the part of each operand, and the operator that
+joins them.
 
 The step means exactly what the C statement means, with the operands converted once, when they are packed. What has no
 such form raises `NoStep` with the reason.

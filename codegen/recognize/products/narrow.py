@@ -1,4 +1,4 @@
-"""Sums of products of integers whose factors need only half the width of the sum."""
+"""Integer products whose factors need only half the width of the sum (widening multiply-add)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data of a tile beside the caches."""
+"""Chart of the report page: the data of a tile beside the cache sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small helpers to make shapes. Coordinates are rounded, which keeps the page small."""
+"""Helpers that make SVG shapes. Coordinates are rounded, which keeps the page small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the machine's description, and a measurement if there is one, put statements under their roofs."""
+"""The roofline chart of the report page: machine limits, predicted and measured statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flat cuts through an iteration space: which tile each cell belongs to, and when it runs."""
+"""Two-dimensional slices of an iteration space for pictures: which tile each cell belongs to, and when it runs."""
 
 from __future__ import annotations
 

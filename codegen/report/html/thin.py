@@ -1,4 +1,5 @@
-"""Keeping the page small: what is left out first where a file has many regions. The code itself always stays."""
+"""Limits the size of the report page: what is left out first where a file has many regions. The code itself always
+stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Axes of charts: where numbers lie, and the lines and figures beside them."""
+"""Chart axes: positions of numbers, ticks and labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page shows, as plain values."""
+"""Records of the tuning page, as plain values for its template."""
 
 from __future__ import annotations
 

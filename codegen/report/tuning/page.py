@@ -1,4 +1,4 @@
-"""The page: what was tuned, how the searches went, and the plans they ended with."""
+"""The HTML page about a tuning run: what was tuned, how the searches went, and the plans they ended with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The function around a region: its parameters, the blocks that are open where the region begins, what they declare."""
+"""Parses the function around a region in C++: its parameters, the open blocks, and what they declare."""
 from __future__ import annotations
 
 from itertools import pairwise

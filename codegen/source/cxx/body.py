@@ -1,4 +1,4 @@
-"""Statements of C++ as C, in place: casts, constants and names of the standard library respelled; all that has no
+"""Translates C++ statements to C in place: casts, constants and names of the standard library respelled; what has no
 counterpart in C is refused by name."""
 from __future__ import annotations
 

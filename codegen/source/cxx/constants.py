@@ -1,4 +1,4 @@
-"""Constants of type int: C++ takes their values wherever C wants a constant."""
+"""Integer constants of C++ (`const int n = 8`, `constexpr`) where C wants a constant expression."""
 from __future__ import annotations
 
 import re

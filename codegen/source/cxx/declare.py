@@ -1,4 +1,4 @@
-"""Declarations of C++ taken apart: specifiers, and for each name what stands before and behind it."""
+"""Parses C++ declarations into specifiers and declarators."""
 from __future__ import annotations
 
 from collections.abc import Callable

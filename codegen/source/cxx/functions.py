@@ -1,4 +1,4 @@
-"""Functions of the file that a region calls, with their bodies as C."""
+"""Functions of a C++ file that a region calls, translated to C."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The members of a class, as far as functions of the class may use them by their names alone."""
+"""Members of a C++ class that its member functions use by plain name."""
 from __future__ import annotations
 
 from codegen.record import record

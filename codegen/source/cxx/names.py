@@ -1,4 +1,4 @@
-"""What names mean at namespace scope: which entity declares one, as a variable, type, function or constant."""
+"""Name lookup at namespace scope in C++: which entity declares a variable, type, function or constant."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""The function outside of a region, as far as the region has to know: declarations of its variables, and calls that
+"""The rest of the function around a C++ region, reduced for the C parser: declarations of its variables, and calls that
 stand for all other code.
 
 Such code is there as a call of a function that nobody knows, with the addresses of the variables that occur in it: in

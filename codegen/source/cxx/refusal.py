@@ -1,4 +1,4 @@
-"""What is not C."""
+"""The exception for C++ that has no counterpart in C."""
 from __future__ import annotations
 
 

@@ -1,4 +1,4 @@
-"""The entities of a translation unit: what is declared in each namespace, found by brackets and a few words.
+"""Scans a C++ translation unit for the entities that each namespace declares, by brackets and a few keywords.
 
 Bodies of functions and classes are not looked into, but for those around a region.
 """

@@ -1,4 +1,4 @@
-"""What a region needs of its file and its function, as C: the declarations of the names that it uses."""
+"""Writes the declarations that a C++ region needs of its file and its function, as C."""
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Preprocessed text cut into its external declarations, and the names each of them declares.
+"""Cuts preprocessed text into its external declarations, with the names each of them declares.
 
 This is not a parser. It looks at brackets, semicolons and the words next to them, quickly, because most of the
 text is system headers of which a region needs a handful of lines. Declaring too many names is harmless: a chunk

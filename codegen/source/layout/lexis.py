@@ -1,4 +1,4 @@
-"""The few lexical facts of C that the whole stage shares, as regular expressions and small helpers.
+"""Lexical helpers for C text: comments, literals and brackets as regular expressions and small functions.
 
 Everything that removes text here removes it in place: characters become spaces and newlines stay, so that
 positions computed before and after agree.

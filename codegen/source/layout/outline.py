@@ -1,4 +1,4 @@
-"""The statements of a text as the user wrote it, found by keywords and brackets alone: where each begins and ends.
+"""Outline of statements in unpreprocessed text, found by keywords and brackets alone: where each begins and ends.
 
 Macros may hide anything. So whoever uses an outline compares it with the parser's tree (`matched`), block by block.
 """

@@ -1,4 +1,4 @@
-"""Which statements enclose a position, found by brackets and semicolons alone, for text that does not parse."""
+"""Finds the statements that enclose a position by brackets and semicolons alone, for text that does not parse."""
 from __future__ import annotations
 
 import re

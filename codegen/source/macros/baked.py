@@ -1,4 +1,5 @@
-"""What the preprocessor has put into the model of a region: macros that stand in it, and branches that were taken.
+"""Macros and preprocessor branches that a region's model depends on: recorded, so that generated code checks them
+again.
 
 The result is right only for them, so the compiler has to see the same.
 """

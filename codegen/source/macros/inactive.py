@@ -1,4 +1,4 @@
-"""Lines that the preprocessor left out of a function: another compilation may have them, and use variables there."""
+"""Preprocessor lines that were inactive in a function: another compilation may have them, and use variables there."""
 
 from __future__ import annotations
 

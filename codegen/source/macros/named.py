@@ -1,4 +1,4 @@
-"""Macros that keep their names: a region is read a second time, with sizes such as N as integers of unknown value.
+"""Macros kept as parameters: a region is preprocessed a second time with size macros such as N left as names.
 
 Its model holds for every value then, and so does the result. A second run of the preprocessor, in which such a macro
 stands for itself, gives the text; it is used only if the values put in for the names give the first text again.

@@ -1,4 +1,4 @@
-"""What follows from constraints, asked of isl.
+"""Implication and satisfiability of affine constraints, asked of isl.
 
 isl knows sums, floor division and remainders by literals. Everything else (an element of an index array, a product of
 two unknowns) is one more unknown integer: equal texts are equal values, nothing more is known of them.

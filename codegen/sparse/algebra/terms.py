@@ -1,4 +1,4 @@
-"""Looking into expressions, and replacing what is in them."""
+"""Visitors and substitution for expressions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

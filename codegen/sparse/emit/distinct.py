@@ -1,4 +1,4 @@
-"""Distinct values of each owner: a mark for every value says which owner had it last.
+"""C for counting distinct values per owner: a mark for every value says which owner had it last.
 
 On several threads an owner belongs to one of them. Each numbers the values of its owners from 0, into its own part of
 `found`, with marks of its own; then the parts are pushed together and the numbers moved on.

@@ -1,4 +1,4 @@
-"""Segments filled with one value each, a fixed number of elements at a time."""
+"""C for filling segments with one value each, a fixed number of elements at a time past a segment's end."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

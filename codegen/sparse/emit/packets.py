@@ -1,4 +1,4 @@
-"""Entries in packets: first near their place, bucket by bucket, then exactly there.
+"""C for scattering entries in packets: first near their place, bucket by bucket, then exactly there.
 
 Writing to very many places at once misses caches and page tables at nearly every entry. With packets the writes go to
 a few hundred buckets, and what follows happens within one bucket at a time.

@@ -1,4 +1,5 @@
-"""How iterations are shared out to threads: part t of `parts` of the outermost loop, from `low` to `high` - 1."""
+"""How iterations of a conversion are divided among threads: part t of `parts` of the outermost loop, from `low` to
+`high` - 1."""
 from __future__ import annotations
 
 from collections.abc import Callable

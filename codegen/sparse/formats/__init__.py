@@ -1,0 +1,1 @@
+"""Descriptors of sparse formats: built in, read from files, and checked."""

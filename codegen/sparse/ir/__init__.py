@@ -1,0 +1,1 @@
+"""The intermediate representation of conversions: steps over entries and arrays, and passes over them."""

@@ -1,4 +1,4 @@
-"""Steps that count: entries by bucket, and numbers for what is there."""
+"""Steps of a conversion that count: histograms by bucket, and numbering of what occurs."""
 from __future__ import annotations
 
 from codegen.record import record

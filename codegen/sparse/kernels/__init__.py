@@ -1,0 +1,1 @@
+"""Kernels on sparse operands from index notation: products, sums, triangular solves."""

@@ -1,4 +1,4 @@
-"""Guards against padding, tested once for a whole inner loop where the extreme of the loop decides them."""
+"""Guards against padding entries, hoisted out of inner loops where the extreme of the loop decides them."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, Exp, Name, single, var

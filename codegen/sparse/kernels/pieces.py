@@ -1,4 +1,4 @@
-"""The parts executors are printed from: elements, loops, and what the nest says about the place of the result."""
+"""Building blocks of executors as C: elements, loops, and where the result goes."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Several rows at a time, where every row has a loop of the same length: bounds and offsets are read once for all."""
+"""Row blocking of executors: several rows at a time, where every row has a loop of the same length."""
 from __future__ import annotations
 
 import copy

@@ -1,5 +1,5 @@
-"""Sums that stay in place while inner loops run: in variables, several at a time, so that additions need not wait for
-one another."""
+"""Accumulators of executors: sums kept in variables while inner loops run, several at a time, so that additions need
+not wait for one another."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,0 +1,1 @@
+"""Proofs that a format descriptor determines the arrays of its format."""

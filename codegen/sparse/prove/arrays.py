@@ -1,4 +1,4 @@
-"""Every array of a format is filled: each element once, within its bounds, with what its range allows."""
+"""Proof that every array of a format is filled: each element once, within its bounds, with values in range."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.affine import implied

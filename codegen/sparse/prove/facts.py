@@ -1,4 +1,4 @@
-"""What is known of an entry's tuple, and of the symbols of a format."""
+"""Facts about an entry's tuple and the symbols of a format, for proofs."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, atom, var

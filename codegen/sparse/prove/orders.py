@@ -1,4 +1,4 @@
-"""Every promise of a descriptor is one that conversions keep."""
+"""Proof that conversions keep every order that a descriptor promises."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, Exp, single, var

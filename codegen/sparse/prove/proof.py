@@ -1,4 +1,4 @@
-"""A format is understood whole, or refused by name.
+"""Proves that a format's descriptor determines all of its arrays; otherwise the format is refused, with the reason.
 
 The synthesis takes what it recognises from a descriptor. Here it is shown that nothing was left over: every array is
 filled, each element of it once; every condition of the map is one that the synthesis uses, tests or makes true; every

@@ -1,0 +1,1 @@
+"""Conversions and kernels as Python functions on NumPy and SciPy arrays."""

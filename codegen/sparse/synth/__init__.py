@@ -1,0 +1,1 @@
+"""Synthesis of conversions: from two descriptors to a chain of steps."""

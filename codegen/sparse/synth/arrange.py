@@ -1,4 +1,4 @@
-"""The optimised chain as it grows, and how entries get into the order the destination needs."""
+"""Builds the optimised conversion step by step, and sorts entries into the order the destination needs."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, num, var

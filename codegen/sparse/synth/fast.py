@@ -1,4 +1,4 @@
-"""The optimised chain, from the plan: order, numbers, arrays, fill."""
+"""The optimised conversion, from its plan: order, numbering, arrays, fill."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Entries that the destination has no place for: the conversion gives up before anything is stored."""
+"""Checks for entries that the destination has no place for: the conversion gives up before anything is stored."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.affine import implied

@@ -1,4 +1,4 @@
-"""Which dense elements a format has a place for: conditions of the map, and bounds of its arrays, on the coordinates.
+"""Membership: which dense elements a format has a place for, as conditions on the coordinates.
 
 CSR takes every element of the matrix. A packed triangle or a band does not: what lies outside is found when entries are
 converted, and the conversion gives up.

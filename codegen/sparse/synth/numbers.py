@@ -1,4 +1,4 @@
-"""Numbers for the positions of the destination: one method for each mechanism."""
+"""Numbering of the destination's positions: one method for each mechanism."""
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A descriptor under other names, so that two of them can meet in one function."""
+"""Renames a descriptor's symbols with a prefix, so that two of them can meet in one function."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Entries on their way from source to destination: a nest that gives coordinates and a value at each iteration."""
+"""Streams of entries from source to destination: a nest that gives coordinates and a value at each iteration."""
 from __future__ import annotations
 
 from codegen.record import record

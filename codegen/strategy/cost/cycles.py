@@ -1,4 +1,4 @@
-"""What an order costs: cycles for all instances of a region, from its loops and accesses alone.
+"""Cost model: estimated cycles of a loop order for all instances of a region, from its loops and accesses alone.
 
 A model to compare orders of the same statements, not to predict times. For each innermost loop it takes the largest of
 three figures per iteration: what has to be issued, what is waited for along a chain of values, and what has to be

@@ -1,4 +1,4 @@
-"""What a plan promises over the loops as they were written: for nests that nobody has asked to transform."""
+"""Estimated speedup of a plan over the loops as written, for nests that nobody asked to transform (`--auto`)."""
 
 from __future__ import annotations
 

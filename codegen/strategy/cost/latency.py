@@ -1,5 +1,5 @@
-"""How long values take: from a read to what is stored, by the operations between them; and whether a point of a nest
-waits so long for the one before it that several rows should run side by side."""
+"""Latency of dependence chains: from a load to the store, by the operations between them; and whether rows should be
+interleaved to hide it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an iteration of an innermost loop costs as a plan has it carried out: vectors, tiles and threads count.
+"""Predicted cycles of an iteration of an innermost loop as a plan has it carried out, with vectors, tiles and threads.
 
 `cycles.py` compares orders before anything is decided about their loops. Here the marks of the loops are read, so that
 techniques for the same nest can be compared: what has to be issued, what is waited for along a chain of values, and

@@ -1,4 +1,4 @@
-"""Products that would cost more than they gain."""
+"""Profitability of products: rejects those that would cost more than they gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the innermost loop of a group fetches from beyond the first-level cache, in cycles."""
+"""Cache traffic: cycles to fetch what the innermost loop of a group needs from beyond the first-level cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A knob: something about a plan with a few choices.
+"""The `Knob` record for `tune`: one choice about a plan with a few alternatives.
 
 A knob edits *slots*: for every directive of the plan the directives that stand in its place. None of them asks
 whether a change is legal; the proofs that every plan goes through do.

@@ -1,4 +1,4 @@
-"""Nests of a plan that directives can be added for: innermost ones that are neither products nor skewed."""
+"""Nests of a plan that knobs can add directives for: innermost ones that are neither products nor skewed."""
 
 from __future__ import annotations
 

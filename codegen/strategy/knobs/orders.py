@@ -1,4 +1,4 @@
-"""Other orders of the loops of a nest, and of its tile loops."""
+"""Knobs for loop order: permutations of the loops of a nest, and of its tile loops."""
 
 from __future__ import annotations
 

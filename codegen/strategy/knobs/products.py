@@ -1,4 +1,4 @@
-"""Blocks, register tiles and panels of products."""
+"""Knobs of products: block sizes, register tiles and panels."""
 
 from __future__ import annotations
 

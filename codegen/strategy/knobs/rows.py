@@ -1,4 +1,4 @@
-"""Rows side by side, and whether an innermost loop is written as vectors."""
+"""Knobs for unroll-and-jam factors, and for explicit vectors in innermost loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop whose iterations threads share."""
+"""Knob for the loop that runs in parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lengths of tiles, and tiles where there are none."""
+"""Knobs for tile sizes, and for tiles where there are none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Recurrences along the innermost loop, inside a loop that is free: some rows take turns, so that chains overlap."""
+"""Interleaving of recurrences: rows of a free outer loop take turns in the innermost one, so that dependence chains
+overlap."""
 
 from __future__ import annotations
 

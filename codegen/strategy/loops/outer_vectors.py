@@ -1,4 +1,5 @@
-"""Vectors along a loop around a sequential one: what each lane takes further stays in a register.
+"""Outer-loop vectorization: vectors along a parallel loop around a sequential one, with each lane's value in a
+register.
 
 A sum over i for every k, `r[k] += x[i] * x[i + k]`, has its vectors along k. With k innermost every step loads and
 stores r; with i innermost and some vectors of k side by side, r stays in registers, and the values of x that neighbours

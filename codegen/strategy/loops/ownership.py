@@ -1,4 +1,4 @@
-"""What products and threads own, as remarks: the reason why an element may stay in registers, or needs no lock.
+"""Remarks about ownership: why an element may stay in registers, or needs no lock.
 
 Only the tests on subscripts are asked here; `inspect` shows the whole table, with the exact test as the judge.
 """

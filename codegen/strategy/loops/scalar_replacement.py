@@ -1,4 +1,4 @@
-"""When keeping elements in registers from one iteration to the next pays: what an ordered loop waits for.
+"""Profitability of scalar replacement: when keeping elements in registers from one iteration to the next pays.
 
 A value that goes through memory comes back after a store and a load; one in a register is there at once. That counts
 where the chain from value to value is what the loop waits for, and not where it waits for memory or for its units:

@@ -1,4 +1,4 @@
-"""Which of several loops is shared out to threads, where more than one may be: the one whose threads own most.
+"""Chooses which of several parallel loops threads share: the one whose threads own most data.
 
 The outermost legal loop starts threads least often, so another one has to take its place as well; that is an order of
 loops like any other, and legal or not by dependences.

@@ -1,4 +1,5 @@
-"""Rows read along the innermost loop and stored along the one around it, as in a transposition: vectors along that one.
+"""Vectorization of nests that load along the innermost loop and store along the one around it, by transposes in
+registers.
 
 Compilers take one of the two element by element. What is read is transposed in registers instead
 (`lower/transpose.py`), and whole lines are stored. Neoverse N1, f64, permute-021, of the speed of gcc's code for the

@@ -1,5 +1,4 @@
-"""Reductions: sums, products or extremes of floating-point numbers, where their order is free: vectors side by
-side, and long strips of them for threads.
+"""Reductions in vectors where reassociation is allowed: several accumulators side by side, and long strips for threads.
 
 Integers are left to compilers: they may change the order of those by themselves, and do it well.
 """

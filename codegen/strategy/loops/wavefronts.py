@@ -1,4 +1,5 @@
-"""Bands of loops that all carry dependences: threads behind each other through tiles, and rows side by side."""
+"""Wavefronts: bands whose loops all carry dependences run in tiles along diagonals or pipelines of threads, with
+rows interleaved."""
 
 from __future__ import annotations
 

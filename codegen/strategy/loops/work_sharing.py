@@ -1,5 +1,5 @@
-"""What each thread gets of a parallel loop where equal parts would leave some waiting: two loops together where one has
-too few iterations, and small parts in turn where iterations differ in their work."""
+"""Work sharing for unbalanced parallel loops: collapse of two loops, and dynamic chunks where iterations differ in
+work."""
 
 from __future__ import annotations
 

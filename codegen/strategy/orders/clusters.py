@@ -1,4 +1,4 @@
-"""Statements that keep together while isl looks for an order: neighbours in one loop body, where a region has many.
+"""Clusters of statements that isl's scheduler treats as one node, where a region has many statements.
 
 The scheduler's linear programs grow with the number of statements: a region of 45 takes seconds. Neighbours that run
 for the same iterations are one node of its graph then, as a basic block is to other compilers; they stay side by side,

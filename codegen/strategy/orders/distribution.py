@@ -1,4 +1,5 @@
-"""Apart what can stand apart: products get nests of their own, below the loops that really tie them to the rest.
+"""Loop distribution around products: each product gets a nest of its own, below the loops whose dependences tie it to
+the rest.
 
 The classic way: statements that form a strongly connected component of the dependences share a loop; within one
 iteration of that loop fewer dependences are left, and the component may open. Loops are kept only around components

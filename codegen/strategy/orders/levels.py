@@ -1,5 +1,5 @@
-"""Nests by levels: statements share a loop only if they are in one strongly connected component of the dependences, and
-only while they do.
+"""Loop distribution by levels (Allen-Kennedy): statements share a loop only within a strongly connected component of
+the dependences.
 
 The order is the source's. Strips of a loop that carries nothing for a whole component go outermost: they are threads
 that own what they touch, and what a strip touches stays in the first cache.

@@ -1,4 +1,4 @@
-"""Statements of one loop that read the same elements stay together.
+"""Loop fusion after scheduling: statements of one source loop that read the same elements stay together.
 
 isl puts statements into the same loops for what one passes on to the other. Where they only read the same arrays it
 has no reason to, and what is read comes from memory once for each: image_condition takes 1.1 of its time as written.

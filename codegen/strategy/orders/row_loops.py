@@ -1,4 +1,4 @@
-"""Loops along the rows of arrays, innermost: there they make vectors, whatever loops the dependences want inside."""
+"""Interchange for stride-1 access: loops along the rows of arrays go innermost, where they can be vectors."""
 
 from __future__ import annotations
 

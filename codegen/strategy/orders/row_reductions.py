@@ -1,4 +1,4 @@
-"""Reductions that look for their operands down the rows of an array, with a loop along the rows innermost instead.
+"""Interchange for reductions down the columns of an array: a loop along the rows goes innermost instead.
 
 best[i][j] = max over k of best[i][k] + best[k + 1][j] goes down a column for every element. Where steps into an element
 may be swapped, each k can do its step for a whole line of j: that is a loop for vectors. What else is done for the

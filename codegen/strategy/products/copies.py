@@ -1,4 +1,5 @@
-"""Which reads want copies, so that a block's products may wait until everything they read has been finished.
+"""Chooses reads to copy (`copy` directives), so that a block's products may run after what they read has been
+overwritten.
 
 After `block` a loop's steps fall into kinds by what lies inside the block: the square on the diagonal, panels beside
 it, and the rest. A kind that reads what another kind goes on writing in the same block would have to keep step with it.

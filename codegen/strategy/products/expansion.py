@@ -1,4 +1,4 @@
-"""Which variables are expanded: those that hide a product, over as few loops as show it."""
+"""Chooses variables to expand: those that hide a product, over as few loops as show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which products can run as such: in the order of their plain nest, and with operands that are read ahead.
+"""Legality of products: which statements may run as blocked products, with their operands packed ahead.
 
 The same is asked when the directive is applied, and proven of what is printed; here it decides which loops to try.
 """

@@ -1,4 +1,4 @@
-"""Matrix-vector products in strips: a few rows of the matrix for all statements, before the next ones are read.
+"""Strip mining of matrix-vector products: a few rows of the matrix serve all statements before the next ones are read.
 
 Products of one matrix, each in a nest of its own, would read all of it from memory again. The loop that they share in
 the source is cut into strips of lines that stay in the second cache; inside a strip every statement has its own nest.

@@ -1,4 +1,4 @@
-"""Predicted times: the slave file in its model form, run on the emulator without data."""
+"""Predicted times of core groups: the slave file in its model form, run on the emulator without data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cores' time as a picture: when each computes, waits for memory, and stands at a barrier."""
+"""Timeline picture of compute cores: when each computes, waits for memory, and stands at a barrier."""
 
 from __future__ import annotations
 

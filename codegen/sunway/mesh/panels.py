@@ -1,4 +1,5 @@
-"""Panels shared across the mesh: a product whose operands every row and column of cores loads only once.
+"""Matrix products on the mesh of cores: operand panels are loaded once per row and column and sent along by register
+communication.
 
 In every step half of the cores of a row and of a column hand out what they have fetched of the left and of the right
 panel, while the other half fetches for the next step; every core multiplies what passes by.

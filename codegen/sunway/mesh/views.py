@@ -1,4 +1,4 @@
-"""The shared product as views: slices fetched one step ahead, the target's tiles exchanged alongside the steps."""
+"""Template values of a mesh product: slices fetched one step ahead, tiles of C exchanged alongside the steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of a shared product: slices arrive, are handed along rows and columns, and are multiplied."""
+"""One step of a mesh product: slices arrive, are sent along rows and columns, and are multiplied."""
 
 from __future__ import annotations
 

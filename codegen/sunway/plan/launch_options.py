@@ -1,4 +1,5 @@
-"""What a launch makes use of. The published scheme is this one with everything switched off."""
+"""Switches for optimizations of a launch (double buffering, late waits, ...). The published scheme is this one with
+everything switched off."""
 
 from __future__ import annotations
 

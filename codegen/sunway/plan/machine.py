@@ -1,4 +1,4 @@
-"""Core groups as data: what the planner, the printer and the timing model need to know."""
+"""Core group descriptions, read from TOML: for the planner, the printer and the timing model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A band with the loops below it as numbers: how far each loop moves each reference."""
+"""Strides of references along the loops of a band, as numbers for the tile-size model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What one kernel hands on to another: arrays whose elements both use in the same iteration of their parallel loops.
+"""Producer-consumer pairs of kernels: arrays whose elements both use in the same iteration of their parallel loops, and
+so on the same core.
 
 With tiles of one size, such an array belongs to the same core in both kernels (`resident.py` makes sure of it when the
 kernels are there). Only tests on subscripts are asked here.

@@ -1,4 +1,4 @@
-"""Which loops run on the compute cores, and in tiles of which size: plans for core groups."""
+"""The planner for core groups: which loops run on the compute cores, in tiles of which size."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a plan says about local memory: which arrays are staged where, which products cores share on the mesh, and what
-runs in vectors."""
+"""Directives of a plan about local memory and cores: staged arrays, mesh products, vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a piece of the C tree touches, as sets of elements that depend on the loops around it.
+"""Footprints: the elements that a part of the C tree touches, as sets and boxes that depend on the loops around it.
 
 Loop variables count as parameters here, so that a footprint is a set of elements, and its bounds are expressions.
 """

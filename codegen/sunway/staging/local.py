@@ -1,4 +1,4 @@
-"""Local copies: boxes of arrays in a core's own memory, and a C tree with them."""
+"""Local copies of array boxes in a core's memory, and the C tree rewritten to use them."""
 
 from __future__ import annotations
 

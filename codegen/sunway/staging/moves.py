@@ -1,4 +1,4 @@
-"""Transfers of one buffer in the text of a kernel: where its box lies, when it comes, when it goes."""
+"""Prints the transfers of one local buffer: where its box lies, when it is fetched, when it is written back."""
 
 from __future__ import annotations
 

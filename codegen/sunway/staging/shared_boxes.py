@@ -1,4 +1,4 @@
-"""Which references share a local copy, and what must not happen to it meanwhile."""
+"""Decides which references share one local copy, and which accesses must not happen meanwhile."""
 
 from __future__ import annotations
 

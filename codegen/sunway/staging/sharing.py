@@ -1,4 +1,4 @@
-"""Who needs which data: along which of its bound loops a kernel's reference belongs to one core alone.
+"""Data sharing between cores: along which parallel loops a reference touches elements of one core alone.
 
 A reference that no bound loop shares stays in one core's local memory while all other loops run. One that only the loop
 over rows keeps to itself is the same for all cores of a row, and can be handed along it; likewise for columns.

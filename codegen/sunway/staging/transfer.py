@@ -1,4 +1,4 @@
-"""A box of an array as DMA commands: one command for what is two-dimensional, a loop of them for more."""
+"""DMA commands for a box of an array: one strided command for two dimensions, a loop of them for more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the tiles of a stencil are, and through how many steps they go."""
+"""Tile sizes and number of time steps for stencils in local memory."""
 
 from __future__ import annotations
 

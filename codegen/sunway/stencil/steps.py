@@ -1,4 +1,4 @@
-"""Time steps on a grid: tiles that stay in local memory for many steps.
+"""Time tiling of stencils on core groups: tiles stay in local memory for many time steps.
 
 A tile is fetched with a margin as wide as data travel in that many steps; each step is computed on a part of the margin
 that shrinks accordingly, so cores need not talk to each other before the block of steps is over. Results go to a second

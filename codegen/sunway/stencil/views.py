@@ -1,4 +1,4 @@
-"""A block of time steps on tiles in local memory, as views."""
+"""Template values of a time-tiled stencil."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of isl tuples."""
+"""Names of isl tuples for core groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nests of a kernel that run in vectors."""
+"""Finds the nests of a kernel that run in vectors."""
 
 from __future__ import annotations
 

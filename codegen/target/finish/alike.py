@@ -1,4 +1,4 @@
-"""Pieces of C text that are equal but for names and small offsets, and what turns one into the other.
+"""Finds pieces of C text that are equal up to names and small offsets, and the substitution between them.
 
 `a[i + 1][j] = b0;` is `a[i][j] = b1;` with `i + 1` for `i` and `b0` for `b1`. A substitution gives every name of the
 first piece a name and an offset. Whether it is right is asked of the tokens after it: they have to be the second

@@ -1,4 +1,4 @@
-"""Braces that say nothing are left out: a loop or a branch that holds one block holds what is in the block."""
+"""Removes redundant braces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An expression, declaration or loop head on several lines, broken at its loosest operators first.
+"""Breaks a long expression, declaration or loop head over several lines, at its loosest operators first.
 
 Breaks come at spaces only, so that tokens stay what they are. What follows stands under its own kind: arguments under
 arguments, operands of a sum under operands.

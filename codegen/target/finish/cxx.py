@@ -1,5 +1,4 @@
-"""Generated text for C++ files. Printers and templates write C; what C++ spells otherwise is exchanged in the finished
-text, as names are (`names.py`). Only text of the tool's own comes here, with one declaration to a line."""
+"""Respells generated C for C++ files, in the finished text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines of a region's new text carry out which statement.
+"""Maps lines of a region's new text to the statements that they carry out.
 
 The template writes a mark behind such lines, with `+` and `-` at the first and the last line of a longer part; here the
 marks are taken out again. A text of the user's that holds the mark's character itself is not marked.

@@ -1,4 +1,4 @@
-"""Parts of generated text that stand there several times become macros: long values, and runs of statements.
+"""Outlines repeated parts of generated text into macros: long values, and runs of statements.
 
 A macro's body is the text of its first use, and its parameters are the names that differ elsewhere, so that a reader
 finds the statements as they would stand there. Compilers see the tokens that they would see without macros: the text is

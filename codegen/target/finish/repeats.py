@@ -1,4 +1,4 @@
-"""What stands in generated text several times: values that are assigned, and runs of statements."""
+"""Finds text that generated code has several times: values that are assigned, and runs of statements."""
 
 from __future__ import annotations
 

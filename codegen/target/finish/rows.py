@@ -1,4 +1,4 @@
-"""Statements of unrolled loops side by side: those that differ in numbers alone share a line, as the rows of a table.
+"""Puts unrolled statements that differ in numbers alone on one line, as the rows of a table.
 
 Only white space changes.
 """

@@ -1,4 +1,4 @@
-"""Lines of generated text that are too long, broken the way a person would.
+"""Wraps long lines of generated text.
 
 Only white space changes, and a comment behind a long line may go above it: directives get a backslash, comments go on
 under a star, code as `breaks.py` says.

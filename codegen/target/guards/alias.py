@@ -1,4 +1,4 @@
-"""The run-time test that arrays do not overlap, in front of code that takes them for separate memory."""
+"""Prints the run-time overlap test between arrays, ahead of code that takes them for separate memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Memory that a region asks for, for the template `region.c.j2`: all values of some of its variables, and variables
-that each thread has for itself."""
+"""Allocation of a region's memory, for the template `region.c.j2`: expanded variables, and private arrays of
+threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters that are expressions of the source: variables, set ahead of the region where the source evaluates them."""
+"""Prints parameters that are expressions of the source as variables ahead of the region."""
 
 from __future__ import annotations
 

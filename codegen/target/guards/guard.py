@@ -1,4 +1,4 @@
-"""The run-time test in front of a region whose model needs one."""
+"""Prints the run-time guard ahead of a region whose model needs one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members of structs that loops read again and again, as variables: `float *const img_data = img->data;`.
+"""Struct members that loops read again and again, hoisted into variables: `float *const img_data = img->data;`.
 
 Compilers read them anew in every iteration where a store might change them, which a store of characters always might
 and one of integers might for sizes. Then there are no vectors. The region does not change them: the model says so.

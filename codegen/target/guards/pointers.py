@@ -1,4 +1,4 @@
-"""Where the elements of an array lie: the pointer that generated code may keep in a variable, or test for overlap."""
+"""Base pointers of arrays as C text, for variables of generated code and for the overlap test."""
 
 from __future__ import annotations
 

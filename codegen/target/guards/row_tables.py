@@ -1,4 +1,5 @@
-"""Rows behind a table of pointers (`double **a`): which pointers the overlap test may read, and what lies behind them.
+"""Arrays behind tables of row pointers (`double **a`), in the overlap test: which pointers it may read, and what lies
+behind them.
 
 The test reads the pointers to all rows that the region touches ahead of its loops. It may do so only where the source
 reads them in any case, whatever the data are.

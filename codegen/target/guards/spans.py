@@ -1,4 +1,4 @@
-"""The memory that a region touches behind one pointer, as C text for the overlap test."""
+"""Address ranges that a region touches behind one pointer, as C text for the overlap test."""
 
 from __future__ import annotations
 

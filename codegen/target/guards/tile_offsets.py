@@ -1,4 +1,4 @@
-"""How far ahead of loops their tiles begin, so that threads get equal parts: chosen when the region is entered."""
+"""Offsets of the first tile (directive `balance`), computed at run time so that threads get equal parts."""
 
 from __future__ import annotations
 

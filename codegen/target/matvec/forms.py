@@ -1,4 +1,4 @@
-"""The three forms of a matrix-vector kernel: C texts that the template puts into loops over arrays of vectors.
+"""The three loop orders of a matrix-vector kernel, as C texts that the template puts into loops over arrays of vectors.
 
 The loops have constant lengths at every call, so that compilers unroll them and keep the arrays in registers. In the
 texts, `j` is the first element of a vector, `p` a step of the depth, `i` a row; `r` counts lines of the matrix, `v`

@@ -1,4 +1,4 @@
-"""The kernel of a matrix-vector product as a C function."""
+"""Prints the kernel of a matrix-vector product as a C function."""
 
 from __future__ import annotations
 

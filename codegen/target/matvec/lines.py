@@ -1,4 +1,4 @@
-"""Lines of C of the matrix-vector kernels: what is done to vectors, whatever the order of loops around it."""
+"""Statements of matrix-vector kernels as C: loads, multiply-adds and stores of vectors, whatever the loop order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turning square blocks of vectors in registers, and joining the lanes of one vector.
+"""Transposes of square blocks of vectors in registers, and horizontal reductions of one vector.
 
 Within 128 bits lanes are interleaved, as all instruction sets can; wider vectors then exchange whole 128-bit parts.
 """

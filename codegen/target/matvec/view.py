@@ -1,4 +1,4 @@
-"""A matrix-vector product as C: pointers, strides (`pitch`) and sizes for the template `matvec.c.j2`."""
+"""Template values of a matrix-vector product: pointers, strides (`pitch`) and sizes for `matvec.c.j2`."""
 
 from __future__ import annotations
 

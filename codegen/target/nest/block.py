@@ -1,4 +1,4 @@
-"""The points of an unrolled block, and the lines of C that do them."""
+"""Prints an unrolled block of a contraction's nest: the multiply-adds of its points."""
 
 from __future__ import annotations
 

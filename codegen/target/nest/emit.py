@@ -1,4 +1,4 @@
-"""The text of a C function that runs the points of a contraction in exactly its order of loops."""
+"""Prints a contraction in exactly its given loop order as a C function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of operands, in the order in which the loops below read them."""
+"""Prints the packing of operands: copies in the order in which the loops below read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tile of C in registers: which vectors it has, and the lines that load and store them."""
+"""Prints loads and stores of the accumulator tile of C in registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops of a nest in C, from outside in, with what is left over behind each."""
+"""Prints the loops of a contraction's nest from outside in, with remainder loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A blocked product as C: names, subscripts and sizes for the template `product.c.j2`.
+"""Template values of a blocked matrix product: names, subscripts and sizes for `product.c.j2`.
 
 The rows, columns and depth of a product are each one coordinate. A bundle of one iterator is that iterator itself; a
 bundle of several is counted through in order, and tables hold the offset of each of its values in every array.

@@ -1,4 +1,4 @@
-"""Calls of kernels for certain sizes, which stand ahead of a product."""
+"""Prints calls of kernels for certain sizes, ahead of the general product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products over part of a box (triangles, bands): which register tiles are whole, cut, or empty.
+"""Products over part of a box (triangles, bands): which register tiles are full, partial, or empty.
 
 Each corner is an affine value that must not be negative. One without the depth cuts tiles of the result: whole ones run
 as ever, cut ones store only what belongs to them, empty ones are passed over. One with the depth shortens the steps of

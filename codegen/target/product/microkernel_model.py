@@ -1,4 +1,4 @@
-"""What a register micro-kernel is: a tile of accumulators and one step of a lane expression."""
+"""The `MicroKernel` record: a register tile of accumulators and one step of a lane expression."""
 
 from __future__ import annotations
 

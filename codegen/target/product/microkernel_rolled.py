@@ -1,5 +1,5 @@
-"""All register kernels of a product in one function: arrays of vectors and loops whose lengths are constants at every
-call, so that compilers unroll them and keep the arrays in registers.
+"""All micro-kernels of a product in one C function with loops over arrays of vectors, which compilers unroll for
+constant arguments.
 
 gcc 12 and clang 19 make of it what they make of a function with a variable for each vector and a statement for each
 step, from -O2 on. A function of its own chooses the kernel for a tile, the smallest that holds it. Not where lanes of a

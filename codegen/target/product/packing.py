@@ -1,4 +1,4 @@
-"""How an operand is copied ahead: which way its elements lie in memory decides the order of the copying loops."""
+"""Order of the loops that pack an operand, by the way its elements lie in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The register kernels of a product: one for whole tiles, others for edges that fill part of a tile."""
+"""Micro-kernels of a product: one for full register tiles, others for edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the template `product.c.j2` prints of a product."""
+"""Records that the template `product.c.j2` prints."""
 
 from __future__ import annotations
 

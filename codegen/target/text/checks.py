@@ -1,4 +1,4 @@
-"""Lines that make the compiler stop where a region was generated for other macros."""
+"""Compile-time checks that a region's macros have the values it was generated for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements that are carried out as they were written, with loops that data decide about, on lines of their own."""
+"""Prints statements that are kept as written, such as loops with data-dependent trip counts."""
 
 from __future__ import annotations
 

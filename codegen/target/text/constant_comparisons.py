@@ -1,5 +1,5 @@
-"""Comparisons that the type of an element decides. A counter that has become a number shows them to compilers, which
-warn."""
+"""Comparisons that are constant by the type of an element are simplified: compilers warn of them once a counter is a
+number."""
 
 from __future__ import annotations
 

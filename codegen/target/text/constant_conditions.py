@@ -1,4 +1,4 @@
-"""Conditions of the C tree that the types of parameters decide: compilers warn of such tests."""
+"""Conditions that are constant by the types of parameters are simplified: compilers warn of such tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What views are made of: the view itself, and names that are free."""
+"""The `View` record that templates print, and fresh names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step on lanes as a plain C expression on scalars of its element type."""
+"""Prints a step on lanes as a plain scalar C expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Loops by their forms (`ast/lowered.py`) as views. Nothing is decided here but names and layout."""
+"""Prints lowered loops (`ast/lowered.py`): vectors, unrolled rows, remainders. Nothing is decided here but names and
+layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of statements for whole vectors.
+"""Prints statements as vector operations.
 
 C computes only the side of a choice that it takes. Vectors compute both, and integers that nobody asked for may
 overflow; so those sides are computed without a sign, where every result is defined and has the same bits.

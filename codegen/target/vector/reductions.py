@@ -1,4 +1,4 @@
-"""The text of reductions in vectors: with what they begin, and how their lanes are joined."""
+"""Prints vector reductions: initial values of accumulators, and how lanes are combined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that keep elements in variables from iteration to iteration, as C."""
+"""Prints loops that keep elements in variables from iteration to iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package has learned about a contraction: trees without a measurement, best first.
+"""Uses the learned policy and estimate: loop trees for a contraction without a measurement, best first.
 
 The policy leads to some trees, and those at the end of the ways that it was shown are known; the estimate, which was
 learned from measurements, chooses among them.

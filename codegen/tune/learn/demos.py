@@ -1,4 +1,4 @@
-"""Episodes to begin with: register tiles, reached step by step, the one that an estimate likes best for each product.
+"""Demonstration episodes for training: register tiles, reached step by step.
 
 A tile of C that stays in registers through the sum takes seven actions, of which the first make the tree slower: chance
 finds it rarely. Ways are written as actions, so that the policy learns how to get there; the estimate says which one.

@@ -1,4 +1,4 @@
-"""What a tree is worth, without running it: a value function for any search."""
+"""The learned value function: predicts the speed of a loop tree without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following a policy: ten steps, on one way or on several, no measurement."""
+"""Follows the learned policy: ten actions, on one way or on several, no measurement."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Trees to measure: some at random, so that all kinds are known, and some that are thought to be good, so that the best
-are told apart."""
+"""Chooses loop trees to measure for training: some at random, some that are thought to be good."""
 
 from __future__ import annotations
 

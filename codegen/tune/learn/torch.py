@@ -1,4 +1,4 @@
-"""What training needs of PyTorch, and nothing else of the tool does."""
+"""The part of training that needs PyTorch."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""What the code of a tree looks like, as numbers: the register tile, loads for each multiply-add, how long sums stay in
-registers, how much lies in tails, how much memory the loops around run through, and what the processor's model makes of
-it. An estimate is learned from these; they say more about speed than the loops do, so that some thousand measurements
-are enough.
-"""
+"""Features of a loop tree's code, as numbers, from which speed is learned: register tile, loads for each
+multiply-add, remainders, footprints."""
 
 from __future__ import annotations
 

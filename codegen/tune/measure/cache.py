@@ -1,4 +1,4 @@
-"""What is known of trees: lines of JSON, only ever added to. Equal: tree, machine, compiler, flags and clock."""
+"""Cache of measured loop trees: lines of JSON, only ever added to. Equal: tree, machine, compiler, flags and clock."""
 
 from __future__ import annotations
 

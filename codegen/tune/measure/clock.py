@@ -1,4 +1,4 @@
-"""In the child: load a shared object and time functions of it."""
+"""Timer process: loads a shared object and times functions of it."""
 
 from __future__ import annotations
 

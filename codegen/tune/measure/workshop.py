@@ -1,4 +1,4 @@
-"""Trees into shared objects: several functions, a clock and the peak kernels in each."""
+"""Compiles loop trees into shared objects: several functions, a clock and the peak kernels in each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole plans to start from: the tool's own, and what it would have done under other settings."""
+"""Starting points of a plan search: the tool's own plan, and those it makes under other settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which point to try first: an estimate from the machine's description, corrected by what was measured.
+"""Ranks candidate plans before they are measured: an estimate from the machine's description, corrected by
+measurements.
 
 Both speak of the logarithm of a slowdown. The description knows caches, registers and cores; what it does not know is
 learned as the effect of each choice by itself, which is crude, but all that a few dozen measurements can carry.

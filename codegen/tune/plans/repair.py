@@ -1,4 +1,4 @@
-"""What else changes when sizes and orders do: names of tile loops, diagonals of tiles, the loop that is innermost."""
+"""Repairs a plan after a knob was turned: names of tile loops, skews, the innermost loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user asks of a tuning run, and what comes of it."""
+"""Settings of a tuning run, and its result."""
 
 from __future__ import annotations
 

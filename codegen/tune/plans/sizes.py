@@ -1,4 +1,4 @@
-"""At which sizes to measure: those that the user names, else large enough for the caches to matter."""
+"""Chooses parameter values to measure at: the user's, else large enough for the caches to matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measuring candidates of a space: built side by side, run one at a time, remembered, within a budget."""
+"""Measures candidate plans within a budget: built side by side, run one at a time, remembered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beams: the best few children of a node, or the best few nodes of a level, by their values."""
+"""Beam search over loop trees: the best few children of a node, or the best few nodes of a level."""
 
 from __future__ import annotations
 

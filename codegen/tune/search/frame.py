@@ -1,4 +1,4 @@
-"""What all searches share: the space, the budget, the memory of what was valued, and the best so far."""
+"""The `SearchTrial` frame that all loop-tree searches share: actions, budget, cache of values, and the best so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best of the neighbours, as long as one is better."""
+"""Hill climbing over loop trees: the best of the neighbours, as long as one is better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches without a direction: random walks, and everything within some actions."""
+"""Baseline searches over loop trees: random walks, and exhaustive search to a depth."""
 
 from __future__ import annotations
 

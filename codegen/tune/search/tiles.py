@@ -1,4 +1,5 @@
-"""Trees by design: a register tile innermost, sums around it, blocks outside, operands packed where they are reused.
+"""Constructs loop trees by design: a register tile innermost, sums around it, blocks outside, operands packed where
+they are reused.
 
 The fixed schedule is one of them; the others are all tiles that fit, in the order in which a value of no cost, such as
 the processor's model, likes them.

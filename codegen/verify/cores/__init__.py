@@ -1,0 +1,1 @@
+"""Proofs of the printed kernels of core groups (Sunway): local memory, DMA, vectors, barriers."""

@@ -1,4 +1,4 @@
-"""The proof of what a compute core runs: its text read back, and what it keeps in local memory against main memory.
+"""Proof of the kernels of core groups: printed text read back, local memory compared with main memory.
 
 The tree has been proven; here the text has to run that tree. A failure is told by what the text does differently.
 """

@@ -1,4 +1,4 @@
-"""Transfers and what belongs to them in the text of a core's program: commands, reply words, waits."""
+"""Parses DMA commands, reply counters and waits in the text of a core's kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Printed expressions of a core's program: integers as trees and as polynomials, and values up to their subscripts."""
+"""Parses printed expressions of a core's kernel: integers as trees and polynomials, values up to their subscripts."""
 
 from __future__ import annotations
 

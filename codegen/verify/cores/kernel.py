@@ -1,4 +1,5 @@
-"""Loops, conditions and statements of a kernel's text against those of the proven tree, and who runs which of them."""
+"""Compares loops, conditions and statements of a kernel's text with the proven tree, and finds which core runs
+which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The innermost part of a nest, in vectors: what each lane computes, and where it is stored."""
+"""Proof of the vectorized innermost part of a core's kernel: what each lane computes, and where it is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads of printed loops: where they begin, when they end, how they go on."""
+"""Parses the heads of printed loops: first value, bound, step."""
 
 from __future__ import annotations
 

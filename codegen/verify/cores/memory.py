@@ -1,4 +1,4 @@
-"""Memory as a core sees it: arrays in main memory, boxes of them in local memory, and the commands between the two.
+"""Memory model of a core: arrays in main memory, boxes of them in local memory, and the DMA commands between the two.
 
 A command is read as what it does to memory: so many blocks of so many elements, one after the other in local memory, so
 far apart in main memory. Together with the shape by which local memory is addressed that is a box of the array.

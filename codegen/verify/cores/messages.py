@@ -1,4 +1,4 @@
-"""Messages between cores of the mesh, from the text of a kernel: they are sent and received in pairs.
+"""Proof about mesh messages: sends and receives of a kernel come in pairs.
 
 All cores run the same text, so a message finds its receivers where they all come to it equally often and in the same
 order, one core of the row or column sends it, and all others receive it. For that, loops and conditions around messages

@@ -1,4 +1,5 @@
-"""Transfers in the text of a kernel: which statements only move data, and what they say to the frame they are in."""
+"""Reads transfers in a kernel's text: which statements only move data, and what they do to the boxes in local
+memory."""
 
 from __future__ import annotations
 

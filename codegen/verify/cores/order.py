@@ -1,4 +1,4 @@
-"""Nests whose iterations come in an order of their own: does it keep what the tree's order keeps?"""
+"""Proof that nests in a different order keep the dependences of the tree's order."""
 
 from __future__ import annotations
 

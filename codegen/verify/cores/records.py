@@ -1,4 +1,4 @@
-"""What is found in the text of a kernel."""
+"""Records of what is read from a kernel's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements and boxes of a kernel as relations between loop variables and elements."""
+"""Statements and boxes of a kernel as isl relations between loop variables and elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Local copies hold what main memory would: every read finds its value, and nothing is brought back but what is theirs.
+"""Proof that local copies hold what main memory would: every read finds its value, and only a core's own elements are
+written back.
 
 The tree runs on main memory; the text runs it on boxes. A box is filled before an iteration of the loops around it, and
 brought back after it. Threads of the tree meet in no element, which is shown of the tree; boxes may hold more than is

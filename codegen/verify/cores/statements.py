@@ -1,4 +1,4 @@
-"""Does a printed statement, or a lane of vectors, compute what a statement of the model does?"""
+"""Compares a printed statement, or a lane of vectors, with a statement of the model."""
 
 from __future__ import annotations
 

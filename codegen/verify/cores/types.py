@@ -1,4 +1,4 @@
-"""Types of C as they are printed, compared with those of the model."""
+"""Compares printed C types with those of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Printed statements on local copies, compared with the model's: the same operations on the same elements.
+"""Compares printed statements on local copies with the model's: the same operations on the same elements.
 
 What to compare with is printed from the statement by the expression printer, with a mark for each access. Marks stand
 for elements of arrays, which are compared by their coordinates.

@@ -1,4 +1,4 @@
-"""Nests in vectors, from their text: every iteration once, each lane on its own elements, and in which order.
+"""Proof of vectorized nests of a core's kernel: every iteration once, each lane on its own elements, in which order.
 
 A nest is one statement in loops. Its text takes loops one by one, in strips of so many iterations with what is left of
 them, and the innermost parts hold vectors. Small loops of fixed length are run; lanes hold values by their elements. A

@@ -1,4 +1,4 @@
-"""The text of a kernel beside the part of the proven tree that it is to run, statement by statement.
+"""Walks the text of a kernel beside the part of the proven tree that it is to run, statement by statement.
 
 Loops, conditions and statements have to be those of the tree; around them the text fetches boxes of arrays and brings
 them back. What comes out is where each statement finds its elements, for `staging.py`, and in which order nests run.

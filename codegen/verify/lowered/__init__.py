@@ -1,0 +1,1 @@
+"""Proofs of lowered loops: vectors, unrolled rows, reductions, scalar replacement."""

@@ -1,4 +1,4 @@
-"""Loops that have a form (`ast/lowered.py`): does it do what the loop itself says?
+"""Proof of lowered loops (`ast/lowered.py`): each form does what the loop itself says.
 
 The other proofs read the loop; here its form is read and compared with it, with nothing taken from the pass that made
 it. A form is right if it runs the iterations of the loop, each statement of each iteration on the same elements, and

@@ -1,4 +1,4 @@
-"""What is computed or asked ahead of a loop: values under a name, and conditions of all its statements."""
+"""Proof of values and conditions that are computed ahead of a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters of the type `int`: do loops stay within it, whatever the parameters are?"""
+"""Proof that counters of type `int` do not overflow, whatever the parameters are."""
 
 from __future__ import annotations
 

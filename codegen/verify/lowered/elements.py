@@ -1,4 +1,4 @@
-"""Which elements the lanes of a vector touch, and which ones the plain loop touches some iterations further on."""
+"""Elements that the lanes of a vector touch, compared with those of the plain loop some iterations further on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops inside one whose iterations run at once: shared by all of them, or split where only some run."""
+"""Proof of inner loops of unrolled or vectorized loops: shared by all iterations, or split where only some run."""
 
 from __future__ import annotations
 

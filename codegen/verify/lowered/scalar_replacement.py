@@ -1,4 +1,4 @@
-"""Loops that keep values in variables, line by line: are they what their `carried` says?
+"""Proof of scalar replacement in lowered loops: the lines do what `carried` says.
 
 `verify/scalar_replacement.py` shows that a read may take what a source had some iterations ago. Here each line is
 read: which value a variable has, that reads find the right one, and that those of iterations before the first are

@@ -1,4 +1,4 @@
-"""Loops in parts: does every iteration run, once, or again where that makes no difference?
+"""Proof of loops in parts (vectors and remainders): every iteration runs once, or again where that makes no difference.
 
 Whatever the bounds are, a part goes on where the one before it stopped; so it is enough to show what each part does
 with the iterations from there on. How far the first whole vector lies ahead is known at run time only: any number will

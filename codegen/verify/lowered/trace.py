@@ -1,4 +1,5 @@
-"""Statements side by side, read lane by lane: which iterations run, in which order, on which elements.
+"""Symbolic trace of unrolled and vectorized statements, lane by lane: which iterations run, in which order, on which
+elements.
 
 Every statement of the plain body has to run once in each iteration of a box. Iterations that differ in a loop that may
 run in any order need no order among each other: that loop carries no dependence, which is shown elsewhere. All others

@@ -1,4 +1,4 @@
-"""What variables of a body have, and what is known where it runs."""
+"""Symbolic values of variables in a lowered body, and what is known where it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for the bounds of printed products."""
+"""Short names for the bounds in a printed product, which keep its polynomials small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last proof: what was printed for a region, read back. A region that does not pass is left as it is."""
+"""The last proof: the printed text of a region, read back. A region that does not pass is left as it is."""
 
 from __future__ import annotations
 

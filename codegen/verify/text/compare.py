@@ -1,4 +1,4 @@
-"""Whether printed C is the expression that is wanted, wherever in a text it stands."""
+"""Compares printed C with a wanted expression, up to the names at its place in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about printed integers, and whether it proves something: inequalities between polynomials.
+"""Inequalities between polynomials: what is known about printed integers, and whether it implies something.
 
 Every monomial counts as a variable. A goal is brought down step by step: a known inequality takes one of its monomials
 out of it, until a number is left. Known inequalities are multiplied by names that are not negative where a goal has

@@ -1,4 +1,4 @@
-"""The register micro-kernel, read back: which elements of the tile it updates, with which packed values, in which
+"""Proof of the register micro-kernel's text: which elements of the tile it updates, with which packed values, in which
 order.
 
 What is shown of the printed function, for every number of steps and every distance of rows: the tile's element in row r

@@ -1,4 +1,4 @@
-"""Printed vector code read back into operations on lanes, by the patterns of an instruction set's table.
+"""Parses printed vector code into operations on lanes, by the patterns of an instruction set's table.
 
 The table says what an intrinsic computes; which registers, addresses and lanes a line uses is read from the
 line itself.

@@ -1,4 +1,4 @@
-"""Questions to isl about printed integers: can all of these be true at once?
+"""Feasibility of linear constraints on printed integers, asked of isl.
 
 Polynomials are taken as linear in their monomials, minima and maxima as what they are; any other operation, and a
 product of names, may have any value. So the answer "never" is sure, and the other one says nothing.

@@ -1,4 +1,4 @@
-"""Where products stand in a region's text. This is read in every build that has one, so nothing large is imported."""
+"""Finds the products in a region's text. This is read in every build that has one, so nothing large is imported."""
 
 from __future__ import annotations
 

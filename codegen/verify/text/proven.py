@@ -1,4 +1,4 @@
-"""Texts that were proven when this version of the tool was made, so that they need not be proven again in every build.
+"""Cache of texts that were proven when this version of the tool was made, so that builds need not prove them again.
 
 A block of a product is listed whatever the user's variables are called, a kernel by its instruction set, type and form.
 The list speaks for the proofs that made it: after a change of them it counts for nothing, and a test asks for

@@ -1,4 +1,4 @@
-"""Numbers for the names in a proof: what is false for them need not be proven.
+"""Sample values for the names in a proof: what is false for them need not be proven.
 
 They only save work. Nothing is taken to be true because of them. Values are kept by name, one list for all samples:
 most questions are about one polynomial in all of them.

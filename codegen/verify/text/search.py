@@ -1,4 +1,4 @@
-"""The search for a proof that a polynomial is not negative, in the facts that are known."""
+"""Proof search: that a polynomial is not negative, from the known inequalities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What loops cover: boxes of half-open spans, and how a loop, a team of threads or a sequence makes one box of many.
+"""Coverage of loops: boxes of half-open intervals, and how a loop, a team of threads or a sequence makes one box of
+many.
 
 The one lemma behind it: pieces [lo(v), hi(v)) for v = A, A + S, ... below B are the whole of [lo(A), lo(B)), each point
 once and in ascending order, where hi(v) is lo(v + S), or lo(B) in the last of them.

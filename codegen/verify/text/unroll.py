@@ -1,5 +1,5 @@
-"""A function whose loops and choices depend on constants, as compilers see it: loops unrolled, choices made, functions
-that it calls written out, and elements of local arrays as variables of their own.
+"""Partial evaluation of printed functions as compilers do it: loops with constant bounds unrolled, calls inlined,
+elements of local arrays as variables of their own.
 
 A local array without an initial value is a row of such variables; one with an initial value stays an array.
 """

@@ -1,4 +1,4 @@
-"""A temporary that is copied whole into a result and then dropped: make it the result."""
+"""Copy elimination: a temporary that is copied whole into a result and then dropped becomes the result."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""Loops that fill each segment with one value: stores may run past a segment's end, where the next one then writes."""
+"""Pass for loops that fill each segment with one value: stores may run past a segment's end, where the next one then
+writes."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Counting and placing many entries: let them travel in packets when they go to too many places at once."""
+"""Pass for scatters with many destinations: entries travel in packets when they go to too many places at once."""
 from __future__ import annotations
 
 from dataclasses import replace

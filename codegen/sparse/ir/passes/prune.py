@@ -1,4 +1,4 @@
-"""What nobody reads goes: names in nests, statements, arrays, symbols."""
+"""Dead code elimination: names in nests, statements, arrays and symbols that nobody reads."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The best few points go on: all that lies one turn away from them is ranked, and the most promising is measured."""
+"""Beam search over plans: neighbours of the best few points are ranked, and the most promising are measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Good points have children: many are made, an estimate ranks them, and the most promising are measured."""
+"""Evolutionary search over plans: children of good points are ranked by an estimate, and the most promising are
+measured."""
 
 from __future__ import annotations
 

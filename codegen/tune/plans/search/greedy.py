@@ -1,4 +1,4 @@
-"""One knob after the other: try its choices, keep the best, until a whole round changes nothing."""
+"""Coordinate descent over plans: one knob after the other, until a whole round changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches without a memory: the default alone, points at random, all points."""
+"""Baseline searches over plans: the default alone, random points, all points."""
 
 from __future__ import annotations
 

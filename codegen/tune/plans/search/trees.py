@@ -1,4 +1,4 @@
-"""Searches on loop trees, for a region with one product: what they find becomes plans, which are measured as such."""
+"""Loop-tree searches for a region with one product: what they find becomes plans, which are measured as such."""
 
 from __future__ import annotations
 

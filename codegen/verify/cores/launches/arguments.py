@@ -1,4 +1,4 @@
-"""The arguments of a launch: each member has the type and the value of what kernels take it for.
+"""Proof about launch arguments: each member has the type and the value of what kernels take it for.
 
 Kernels are proven for parameters and arrays of the region by their names. The master fills the members, starts the
 cores and waits for them; this is read from the text of the region and from the declaration of the struct.

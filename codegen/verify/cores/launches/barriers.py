@@ -1,4 +1,4 @@
-"""Parts of a launch between two barriers: may one core use what another one does?"""
+"""Proof that barriers suffice: between two barriers no core uses what another one changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every core runs from the first kernel of a launch to the last: read beside the tree, with its barriers.
+"""Proof of a launch: what every core runs from the first kernel to the last, with its barriers, read beside the tree.
 
 Loops and conditions have to be those of the tree, kernels are called where the tree has them, with the values of the
 loops around, and the first core alone runs what is no kernel. Cores wait for each other where one may use what another

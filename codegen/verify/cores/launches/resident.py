@@ -1,4 +1,4 @@
-"""Tiles that stay on their cores from kernel to kernel: in their places is what main memory would have.
+"""Proof about resident tiles: local memory holds what main memory would, from kernel to kernel.
 
 The kernels are proven for tiles that come and go. For a tile that stays, its place takes the part of main memory: that
 is the same to all kernels where nothing else of the launch uses the array, where all kernels find the same tile of the

@@ -1,4 +1,4 @@
-"""Functions that bring tiles to their cores before the first kernel of a launch, or back behind the last one.
+"""Proof of the functions that load resident tiles before the first kernel of a launch and store them after the last.
 
 They go through the tiles of a core as kernels do, and move those that stay, each to or from a place of its own.
 """

@@ -1,4 +1,4 @@
-"""How far around its tile a core has right values in local memory, step by step.
+"""Proof about halos of time-tiled stencils: how far around its tile a core has right values, step by step.
 
 A tile is fetched with a margin. In every step, statements run on margins that become smaller; a value is right where
 all that it was computed from was right. All widths grow by one number for each step that is still to come, so one step

@@ -1,4 +1,4 @@
-"""A loop over time as sweeps over grids, from the model: what each statement runs, and which order that needs.
+"""A time loop as sweeps over grids, from the model: what each statement runs, and which order that needs.
 
 The text of a block of steps runs one statement after the other, each on a whole box of its grid. That is the proven
 tree's work where each statement runs a box at every time, and depends on earlier times and statements before it alone.

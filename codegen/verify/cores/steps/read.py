@@ -1,4 +1,4 @@
-"""The text of a function that takes tiles through many time steps, and what makes it right.
+"""Reads the text of a time-tiled stencil, and proves it right.
 
 Blocks of steps come one after the other; all cores meet after each. A block reads one copy of the arrays and writes the
 other one, and there is an even number of blocks. Within a block tiles are dealt out in turn: a tile is fetched with its

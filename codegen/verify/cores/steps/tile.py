@@ -1,4 +1,5 @@
-"""A tile on its way through the steps of a block: fetched with its margin, computed, and put to the other copy."""
+"""Proof of one tile of a time-tiled stencil: fetched with its halo, computed for some steps, and stored to the other
+copy."""
 
 from __future__ import annotations
 

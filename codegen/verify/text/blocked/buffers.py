@@ -1,4 +1,4 @@
-"""Packed operands: which element of a buffer is which row, column, depth and value, and what is stored there."""
+"""Symbolic contents of packed operands: which element of a buffer is which row, column and depth."""
 
 from __future__ import annotations
 

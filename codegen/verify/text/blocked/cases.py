@@ -1,4 +1,5 @@
-"""Cases: what a block does under a condition, and what is true of it whatever the case."""
+"""Case distinctions in the symbolic run of a blocked product: what it does under a condition, and what holds in
+every case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The function that chooses a register kernel for a tile, written out where it is called."""
+"""Inlines the function that chooses a micro-kernel for a tile, at its call."""
 
 from __future__ import annotations
 

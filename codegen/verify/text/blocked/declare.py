@@ -1,4 +1,4 @@
-"""Declarations: integers, conditions, pointers into buffers, memory, and the numbers of threads."""
+"""Symbolic run of declarations: integers, conditions, pointers into buffers, memory, and thread numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A blocked product's text, run on symbols: what its loops pack, where, and which elements it updates with it.
+"""Symbolic execution of a blocked product's text: what its loops pack, where, and which elements it updates with it.
 
 Loops are taken as a whole: their body is run for any one iteration, and `spans.py` makes of that what all of them do. A
 buffer's content is known by the box of coordinates that hold the operand's value; whoever reads more is refused.

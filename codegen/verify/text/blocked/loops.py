@@ -1,4 +1,5 @@
-"""Loops as a whole: one iteration is run for any value of its variable, and `spans.py` tells what all of them do."""
+"""Symbolic run of loops: one iteration is run for any value of the variable, and `spans.py` tells what all of them
+do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinates that count through several loops: tables hold how far an element lies from the first one along each.
+"""Offset tables of a blocked product: coordinates that count through several loops.
 
 An access at row X and depth Z is `base[rows[X] + depths[Z]]`. Its array lies in one piece and its subscripts are sums
 of what rows, columns and depths say, so that is the element whose subscripts are those sums.

@@ -1,5 +1,5 @@
-"""What is known while a product's text is run on symbols: names, buffers, loops and threads; and whether two
-expressions are the same there."""
+"""The state of the symbolic execution of a product: names, buffers, loops and threads; and equality of expressions
+there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Register tiles: kernels that are called on them, with which rows, columns and depths, and copies of them."""
+"""Symbolic run of micro-kernel calls: rows, columns and depths of each, and copies of tiles."""
 
 from __future__ import annotations
 

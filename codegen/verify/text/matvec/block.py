@@ -1,5 +1,5 @@
-"""The block of a matrix-vector product, read back: which elements of the result its calls of kernels update, with which
-steps; what they read is where they take it to be, and copies hold what they should.
+"""Proof of the text around matrix-vector kernels: which elements of the result its calls update, and that operands and
+copies are where kernels read them.
 
 That there is at least one row and one step is known from the text itself, which asks before it calls.
 """

@@ -1,4 +1,4 @@
-"""A region's matrix-vector products, read back from the text that was printed for it."""
+"""Proof of a region's matrix-vector products, read back from the text that was printed for it."""
 
 from __future__ import annotations
 

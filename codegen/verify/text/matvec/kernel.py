@@ -1,6 +1,6 @@
-"""A matrix-vector kernel, read back: every element of the result takes every step once, in ascending order (or, where
-that was proven to be the same, in any order), with the matrix's and the vector's elements of that row and step; nothing
-else is written, and nothing is read that is not there.
+"""Proof of a matrix-vector kernel's text: every element of the result takes every step once, in ascending order (or in
+any order where that was proven to be the same), with the right operands; nothing else is written, and nothing is read
+that is not there.
 
 Shown for all numbers n of elements and k of steps that are not negative, any distances of lines, and `several`, a
 multiple of the lines taken together, of at most all of them.

@@ -1,4 +1,4 @@
-"""Vector expressions of a matrix-vector kernel, lane by lane, and what memory holds for them."""
+"""Symbolic evaluation of a matrix-vector kernel's vector expressions, lane by lane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops of a matrix-vector kernel, by induction: one turn is run for any value of the loop's variable."""
+"""Induction over the loops of a matrix-vector kernel: one iteration is run for any value of the loop's variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the block of a matrix-vector product declares: sizes, pointers to operands, distances of lines, copies."""
+"""Symbolic run of the declarations ahead of a matrix-vector kernel: sizes, pointers to operands, strides, copies."""
 
 from __future__ import annotations
 

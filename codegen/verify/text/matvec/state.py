@@ -1,4 +1,4 @@
-"""What is known while a matrix-vector kernel is run on symbols: variables, local arrays, and how far the result is."""
+"""The state of the symbolic execution of a matrix-vector kernel: variables, local arrays, and how far the result is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a matrix-vector kernel stores: elements of the result, whose steps are all taken then, and local arrays."""
+"""Symbolic run of a matrix-vector kernel's stores: elements of the result whose steps are all taken, and local
+arrays."""
 
 from __future__ import annotations
 

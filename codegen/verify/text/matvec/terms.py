@@ -1,4 +1,4 @@
-"""Values of single lanes as numbers in a table: equal values have equal numbers.
+"""Hash-consed values of single lanes: equal values have equal numbers.
 
 A value is an element of memory, a literal, an operation on other values, or one of the forms in which results come
 about: `TakenSteps`, an element of the result after some of its steps in order; `Share`, what steps in any

@@ -1,5 +1,5 @@
-"""Calls of kernels for certain sizes: they come where the product has these sizes and its elements lie as the kernel
-takes them to, with the addresses of its first elements, and in place of everything else."""
+"""Proof of calls of kernels for certain sizes: they are made where sizes and strides are those of the kernel, with
+the right addresses, in place of everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the updates of a nest cover: each point of the contraction once, and the steps of each sum in their order.
+"""Proof of coverage: the updates of a nest run each point of the contraction once, and the steps of each sum in order.
 
 A point is one value for each variable of the contraction. A straight piece of code covers a box of them; a loop moves
 what its body covers along one variable.

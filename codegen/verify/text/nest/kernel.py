@@ -1,4 +1,4 @@
-"""The kernel of a nest: its text run on symbols, each loop once for any of its turns.
+"""Symbolic execution of a contraction kernel's text: each loop once, for any of its iterations.
 
 Sums are taken into registers, get products added and are stored again; nobody else writes them meanwhile. What is read
 of an operand belongs to a point of the contraction, directly or by way of a buffer that holds it.

@@ -1,4 +1,4 @@
-"""What copies of operands hold: for each place of a buffer the element that was put there last."""
+"""Symbolic contents of packed operands: for each place of a buffer the element that was put there last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of a nest's kernel, lane by lane: elements of operands, sums in registers, and what no sum needs."""
+"""Symbolic vectors of a contraction kernel, lane by lane: elements of operands, partial sums, and padding."""
 
 from __future__ import annotations
 
