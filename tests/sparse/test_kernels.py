@@ -98,7 +98,24 @@ def test_sparse_sum(formats: tuple[str, str, str]) -> None:
         add(A=encode(a, Codec((3, 4)), []), B=encode(b, Codec((3, 4)), []))
 
 
-@pytest.mark.parametrize("fmt, convert", (("CSR", {}), ("DIA", {}), ("ELL", {}), ("COO", {"L": "CSR"})))
+@pytest.mark.parametrize("fmt, convert", (("CSR", {}), ("CSC", {}), ("ELL", {}), ("COO", {"L": "CSR"}),
+                                          ("CSR", {"L": "CSC"})))
+@pytest.mark.parametrize("upper", (False, True))
+def test_triangular_system_with_several_right_sides(fmt: str, convert: dict, upper: bool) -> None:
+    n, sides = 40, 5
+    rng = np.random.default_rng(2)
+    full = np.where(rng.random((n, n)) < 0.2, rng.random((n, n)), 0) + np.diag(2 + rng.random(n))
+    text = f"L(i,j)*X(j,k) = B(i,k){', j >= i' if upper else ''}"
+    solve = KernelCall(text, {"L": fmt}, convert=convert, flags=("-O1", "-Wall", "-Werror"), parallel=not upper)
+    entries = [((int(i), int(j)), full[i, j]) for i, j in zip(*np.nonzero(full), strict=True)]
+    b, x = rng.random((n, sides)), np.zeros((n, sides))
+    solve(X=x, L=encode(fmt, Codec((n, n)), entries), B=b, n_k=sides)
+    np.testing.assert_allclose(np.triu(full) @ x if upper else np.tril(full) @ x, b, rtol=1e-10)
+    with pytest.raises(ConversionError, match="singular"):
+        solve(X=x, L=encode(fmt, Codec((n, n)), [e for e in entries if e[0] != (3, 3)]), B=b, n_k=sides)
+
+
+@pytest.mark.parametrize("fmt, convert", (("CSR", {}), ("CSC", {}), ("DIA", {}), ("ELL", {}), ("COO", {"L": "CSR"})))
 @pytest.mark.parametrize("upper", (False, True))
 def test_triangular_system(fmt: str, convert: dict, upper: bool) -> None:
     n = 40

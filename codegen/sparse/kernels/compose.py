@@ -93,15 +93,16 @@ def _composed(k: Kernel, functions: tuple[CFunction, ...], formats: dict[str, De
     w.line(f"{kind} made = {{0}};")
     w.line(f"status = {name}_convert({tensor}, &made);")
     w.open("if (status == TW_SPARSE_OK)")
-    if k.solve:
+    names = [p.split()[-1].lstrip("*") for p in _parameters(functions[-1])]
+    call = f"status = {name}_on({', '.join({tensor: '&made', 'levels': '&levels'}.get(n, n) for n in names)});"
+    if "levels" in names:
         w.line(f"tw_levels_i{types.index} levels = {{0}};")
         w.line(f"status = {name}_on_levels(&made, &levels);")
         w.line("if (status == TW_SPARSE_OK)")
-        w.line(f"    status = {name}_on({k.solve[1].name}, &made, {k.solve[2].name}, &levels);")
+        w.line(f"    {call}")
         w.line(f"tw_levels_i{types.index}_free(&levels);")
     else:
-        names = [p.split()[-1].lstrip("*") for p in _parameters(functions[-1])]
-        w.line(f"status = {name}_on({', '.join('&made' if n == tensor else n for n in names)});")
+        w.line(call)
     w.line(f"{kind}_free(&made);")
     w.close()
     own = type_name(formats[tensor], types)

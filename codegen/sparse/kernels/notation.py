@@ -166,10 +166,11 @@ class _Parser:
         matrix, unknown = left
         plain = len(terms) == 1 and len(terms[0].factors) == 1 and terms[0] == Term(terms[0].factors)
         right = terms[0].factors[0] if plain else matrix
-        fits = plain and len(matrix.indices) == 2 and unknown.indices == matrix.indices[1:] \
-            and right.indices == matrix.indices[:1]
+        sides = unknown.indices[1:]
+        fits = plain and len(matrix.indices) == 2 and len(sides) <= 1 and not set(sides) & set(matrix.indices) \
+            and unknown.indices == (matrix.indices[1], *sides) and right.indices == (matrix.indices[0], *sides)
         if not fits:
-            raise bad_kernel("a system must have the form L(i,j) * x(j) = b(i)", 1)
+            raise bad_kernel("a system must have the form L(i,j) * x(j) = b(i) or L(i,j) * X(j,k) = B(i,k)", 1)
         return Kernel(self.text, None, (), solve=(matrix, unknown, right), upper=upper)
 
     def check(self, out: Tensor, terms: list[Term]) -> None:

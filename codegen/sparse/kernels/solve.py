@@ -1,8 +1,12 @@
-"""Triangular systems: an inspector that puts rows into levels, and an executor that solves one level after the other.
+"""Triangular systems, with one right side or several: an inspector that puts rows into levels, and an executor that
+solves one level after the other.
 
-A row's level is one more than the highest level of the rows it needs, so rows of one level are independent.
+A row's level is one more than the highest level of the rows it needs, so rows of one level are independent. Where a
+format keeps columns together, there are no levels: each unknown, once known, is taken out of the rows that need it.
 """
 from __future__ import annotations
+
+import re
 
 from codegen.sparse.algebra.expr import Exp, var
 from codegen.sparse.emit.file import CFunction
@@ -21,39 +25,41 @@ WIDE = 512  # rows of a level that are worth several threads
 
 
 def solver(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -> tuple[CFunction, ...]:
-    """NAME_levels(L, levels) once for a matrix, then NAME(x, L, b, levels) for every right side."""
+    """NAME_levels(L, levels) once for a matrix, then NAME(x, L, b, levels) for every right side; NAME(x, L, b) alone
+    where columns are kept together. Several right sides at once are as many columns, n_k."""
     assert k.solve is not None
     matrix, x, b = k.solve
     if matrix.name not in formats or formats[matrix.name].rank != 2:
         raise bad_kernel(f"{matrix.name} must be a sparse matrix", hint=f"--format {matrix.name}=CSR")
     d = formats[matrix.name]
-    taken = frozenset({matrix.name, x.name, b.name})
+    taken = frozenset({matrix.name, x.name, b.name, *x.indices[1:], *(f"n_{k}" for k in x.indices[1:])})
     lay = layout(apart(prefixed(d, f"{matrix.name}_", tuple(f"{matrix.name}_{s}" for s in d.shape)), taken))
     s = scan(lay)
     loops = [n for n, y in enumerate(s.nest) if isinstance(y, For)]
     first = s.nest[loops[0]]
     assert isinstance(first, For)
-    if s.coords[0] != var(first.var) or len(loops) < 2:
-        raise bad_kernel(f"{d.name} does not keep rows together, so a system cannot be solved over it",
+    if var(first.var) not in s.coords or len(loops) < 2:
+        raise bad_kernel(f"{d.name} keeps neither rows nor columns together, so a system cannot be solved over it",
                          hint=f"let it be converted: --convert {matrix.name}=CSR")
     inner = [y for y in s.nest[loops[0] + 1:] if not (isinstance(y, Guard) and not y.cons)]
     common = _Common(k, d, types, (s.coords[0], s.coords[1]), tuple(inner), s.value)
     inspector, executor = (StmtPrinter(Writer(), sizes(lay), types) for _ in range(2))
+    if s.coords[0] != var(first.var):
+        return (common.by_columns(name, executor, lay.desc),)
     return common.levels(name, inspector, lay.desc), common.solve(name, executor, lay.desc)
 
 
 class _Common:
-    """What inspector and executor share: the row, and the nest over its entries."""
+    """What inspector and executor share: the row (or column), and the nest over its entries."""
 
     def __init__(self, k: Kernel, d: Descriptor, types: Types, at: tuple[Exp, Exp], inner: tuple[Level, ...],
                  value: Exp) -> None:
         assert k.solve is not None
         self.k, self.d, self.types, (self.i, self.j), self.inner, self.value = k, d, types, at, inner, value
         self.matrix, self.x, self.b = (t.name for t in k.solve)
+        self.sides = k.solve[1].indices[1:]  # the index of the right sides, where there are several
 
     def declare(self, desc: Descriptor, body: str, printer: StmtPrinter) -> str:
-        import re
-
         w = Writer()
         w.line("int status = TW_SPARSE_OK;")
         m = self.matrix
@@ -69,8 +75,8 @@ class _Common:
                 w.line(line)
         return w.text
 
-    def rows(self, p: StmtPrinter) -> int:
-        """Open the loops over a row's entries."""
+    def entries(self, p: StmtPrinter) -> int:
+        """Open the loops over the entries of a row (or column)."""
         opened = 0
         for y in self.inner:
             if isinstance(y, For):
@@ -99,7 +105,7 @@ class _Common:
         w.comment("a row comes one level after the last of the rows it needs")
         w.open(f"for (int64_t {i} = {n} - 1; {i} >= 0; {i}--)" if up else f"for (int64_t {i} = 0; {i} < {n}; {i}++)")
         w.line("int64_t own = 0;")
-        opened = self.rows(p)
+        opened = self.entries(p)
         w.line(f"if ({j} {'>' if up else '<'} {i} && level[{j}] >= own)")
         w.line(f"    own = level[{j}] + 1;")
         for _ in range(opened):
@@ -136,27 +142,79 @@ class _Common:
         w.open("for (int64_t l = 0; l < levels->count;)")
         w.line("const int64_t first = levels->start[l];")
         w.line("int64_t last = levels->start[++l];")
-        w.line(f"const int wide = last - first > {WIDE};")
+        many = "".join(f" * n_{k}" for k in self.sides)
+        rows, more = "last - first", "levels->start[l + 1] - last"
+        if many:
+            rows, more = f"({rows}){many}", f"({more}){many}"
+        w.line(f"const int wide = {rows} > {WIDE};")
         w.comment("levels of few rows are solved together, in order, by one thread: starting threads takes longer")
-        w.line(f"while (!wide && l < levels->count && levels->start[l + 1] - last <= {WIDE})")
+        w.line(f"while (!wide && l < levels->count && {more} <= {WIDE})")
         w.line("    last = levels->start[++l];")
         w.pragma("parallel for schedule(static) reduction(|:singular) if(wide)")
         w.open("for (int64_t at = first; at < last; at++)")
         w.line(f"const int64_t {i} = levels->row[at];")
-        w.line(f"{v} sum = {self.b}[{i}], pivot = 0;")
-        opened = self.rows(p)
-        w.line(f"if ({j} {'>' if self.k.upper else '<'} {i})")
-        w.line(f"    sum -= {p.c(self.value)} * {self.x}[{j}];")
-        w.line(f"else if ({j} == {i})")
+        self.each(w, f"{self.at(self.x, i)} = {self.at(self.b, i)};" if self.sides else f"{v} sum = {self.b}[{i}];")
+        w.line(f"{v} pivot = 0;")
+        opened = self.entries(p)
+        w.open(f"if ({self.other_side(j, i)})")
+        self.each(w, f"{self.at(self.x, i) if self.sides else 'sum'} -= {p.c(self.value)} * {self.at(self.x, j)};")
+        w.close(f"}} else if ({j} == {i}) {{")
+        w.depth += 1
+        w.line(f"pivot += {p.c(self.value)};")
+        w.close()
+        for _ in range(opened):
+            w.close()
+        w.line("singular |= pivot == 0;")
+        self.each(w, f"{self.at(self.x, i)} = pivot == 0 ? 0 : {self.at(self.x, i) if self.sides else 'sum'} / pivot;")
+        w.close()
+        w.close()
+        return self.function(name, p, desc, "level after level", f", const tw_levels_i{self.types.index} *levels")
+
+    def by_columns(self, name: str, p: StmtPrinter, desc: Descriptor) -> CFunction:
+        w, n, i, j, v = p.w, desc.shape[0], p.c(self.i), p.c(self.j), self.types.c_value
+        w.open(f"if ({n} != {desc.shape[1]})")
+        w.line("return TW_SPARSE_RANGE;")
+        w.close()
+        w.line("int singular = 0;")
+        many = "".join(f" * n_{k}" for k in self.sides)
+        w.line(f"for (int64_t tw_x = 0; tw_x < {n}{many}; tw_x++)")
+        w.line(f"    {self.x}[tw_x] = {self.b}[tw_x];")
+        down = f"{j} = {n} - 1; {j} >= 0; {j}--"
+        w.open(f"for (int64_t {down if self.k.upper else f'{j} = 0; {j} < {n}; {j}++'})")
+        w.line(f"{v} pivot = 0;")
+        opened = self.entries(p)
+        w.line(f"if ({i} == {j})")
         w.line(f"    pivot += {p.c(self.value)};")
         for _ in range(opened):
             w.close()
         w.line("singular |= pivot == 0;")
-        w.line(f"{self.x}[{i}] = pivot == 0 ? 0 : sum / pivot;")
+        self.each(w, f"{self.at(self.x, j)} = pivot == 0 ? 0 : {self.at(self.x, j)} / pivot;")
+        opened = self.entries(p)
+        w.open(f"if ({self.other_side(j, i)})")
+        self.each(w, f"{self.at(self.x, i)} -= {p.c(self.value)} * {self.at(self.x, j)};")
         w.close()
+        for _ in range(opened):
+            w.close()
         w.close()
+        return self.function(name, p, desc, "column after column", "")
+
+    def other_side(self, j: str, i: str) -> str:
+        """Is this an entry beside the diagonal, in the triangle that counts?"""
+        return f"{j} {'>' if self.k.upper else '<'} {i}"
+
+    def at(self, tensor: str, row: str) -> str:
+        return f"{tensor}[({row}) * n_{self.sides[0]} + {self.sides[0]}]" if self.sides else f"{tensor}[{row}]"
+
+    def each(self, w: Writer, line: str) -> None:
+        """A line for every right side."""
+        for k in self.sides:
+            w.line(f"for (int64_t {k} = 0; {k} < n_{k}; {k}++)")
+        w.line("    " * len(self.sides) + line)
+
+    def function(self, name: str, p: StmtPrinter, desc: Descriptor, how: str, last: str) -> CFunction:
+        w, v, kind = p.w, self.types.c_value, type_name(self.d, self.types)
         w.line("status = singular ? TW_SPARSE_SINGULAR : TW_SPARSE_OK;")
-        kind = type_name(self.d, self.types)
-        return CFunction(f"/* {self.k.text}, level after level; entries of the other triangle are left out. */",
-                         f"int {name}({v} *{self.x}, const {kind} *{self.matrix}, const {v} *{self.b}, "
-                         f"const tw_levels_i{self.types.index} *levels)", self.declare(desc, w.text, p), w.text, "")
+        last += "".join(f", int64_t n_{k}" for k in self.sides)
+        return CFunction(f"/* {self.k.text}, {how}; entries of the other triangle are left out. */",
+                         f"int {name}({v} *{self.x}, const {kind} *{self.matrix}, const {v} *{self.b}{last})",
+                         self.declare(desc, w.text, p), w.text, "")
