@@ -13,6 +13,9 @@ from codegen.limits import COMPILER, PROGRAM, LimitPassed, limited, run
 from codegen.record import record
 
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fwrapv")
+# Loads and stores call the emulator first, and objects of a frame have guard zones: see emulator/sw_watch.c.
+WATCHED = ("-fsanitize=kernel-address", "-fasan-shadow-offset=0x7fff8000", "--param=asan-stack=1",
+           "--param=asan-instrumentation-with-call-threshold=0")  # fmt: skip
 
 
 def emulator_folder() -> Path:
@@ -47,9 +50,11 @@ class Ran:
     counts: Mapping[str, float]
 
 
-def compile_program(sources: Sequence[Path], result: Path, library: Path, flags: Sequence[str] = ()) -> str:
+def compile_program(
+    sources: Sequence[Path], result: Path, library: Path, flags: Sequence[str] = (), watched: bool = True
+) -> str:
     """Compile and link; the compiler's messages, empty when all is well."""
-    command = ["gcc", *FLAGS, *flags, "-I", str(emulator_folder()), *map(str, sources), str(library), "-lm", "-o"]
+    command = ["gcc", *FLAGS, *(WATCHED if watched else ()), *flags, "-I", str(emulator_folder()), *map(str, sources), str(library), "-lm", "-o"]
     try:
         done = run([*command, str(result)], COMPILER)
     except LimitPassed as error:

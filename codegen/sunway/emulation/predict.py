@@ -39,7 +39,7 @@ def model_program(
     work.mkdir(parents=True, exist_ok=True)
     (work / f"{stem}_args.h").write_text(files["_args.h"])
     (work / "model.c").write_text(files["_slave.c"] + _main(files["_args.h"], options.threads))
-    messages = compile_program([work / "model.c"], work / "model", library, ["-w", "-O1"])
+    messages = compile_program([work / "model.c"], work / "model", library, ["-w", "-O1"], watched=False)
     assert not messages, messages[:2000]
     return work / "model"
 

@@ -25,4 +25,7 @@ typedef struct {
 } sw_counts;
 sw_counts sw_counted(void);
 
+/* Memory that should now have these bytes. Where it has not, the error names the line that wrote there last. */
+void sw_expect(const char *name, const void *got, const void *want, long bytes);
+
 #endif

@@ -6,15 +6,13 @@
 #include "slave.h"
 #include "sw_internal.h"
 
-enum { SPARE = 1 << 18 }; /* host stack below the local memory, for the emulator's own calls and for overflows */
-
 sw_core sw_cores[CORES];
-int sw_current = -1, sw_threads = CORES, sw_model, sw_races = 1;
+int sw_running, sw_current = -1, sw_threads = CORES, sw_model, sw_races = 1;
 long sw_epoch;
 sw_counts sw_totals;
 const char *sw_kernel = "?";
 static ucontext_t host;
-static int running, ready;
+static int ready;
 static start_routine routine;
 static void *argument;
 static FILE *trace;
@@ -94,6 +92,8 @@ static void enter(void)
 {
   sw_core *const c = &sw_cores[sw_current];
   c->top = __builtin_frame_address(0);
+  c->lowest = c->top;
+  c->begun = 1;
   routine(argument);
   sw_drain(c);
   if (c->held)
@@ -104,24 +104,19 @@ static void enter(void)
 
 static void start(sw_core *c, int id)
 {
-  const long size = sw_now->ldm_bytes + SPARE;
-  if (!c->stack) /* aligned alike, so that the same variable lies at the same place in every core */
-    c->stack = aligned_alloc(4096, (size_t)(size + (1 << 19)));
+  sw_place(c, id);
   memset(&c->rows, 0, sizeof c->rows);
   memset(&c->columns, 0, sizeof c->columns);
-  /* Local memory holds whatever was left in it: signalling patterns make use before definition visible. */
-  if (!sw_model)
-    memset(c->stack, 0xff, (size_t)size);
   c->live = 1;
-  c->waiting = c->npending = c->narrivals = 0;
+  c->waiting = c->npending = c->narrivals = c->nsending = c->begun = c->unfenced = 0;
+  c->file = NULL;
   c->ldm_heap = 0;
   c->clock = now + sw_now->launch;
   getcontext(&c->context);
   c->context.uc_stack.ss_sp = c->stack;
-  c->context.uc_stack.ss_size = (size_t)size;
+  c->context.uc_stack.ss_size = (size_t)(c->heap - c->stack);
   c->context.uc_link = &host;
   makecontext(&c->context, enter, 0);
-  (void)id;
 }
 
 void sw_yield(void) { swapcontext(&sw_cores[sw_current].context, &host); }
@@ -197,6 +192,8 @@ static int open_barriers(void)
       release(1, c->group);
     }
   }
+  if (count)
+    sw_passed();
   sw_totals.barriers += count;
   return count;
 }
@@ -230,22 +227,22 @@ int __real_athread_spawn(void *f, void *arg)
 {
   if (!ready)
     sw_fail("not-initialised", "athread", 0, "athread_spawn before athread_init");
-  if (running)
+  if (sw_running)
     sw_fail("join", "athread", 0, "athread_spawn before the last group was joined");
-  running = 1;
+  sw_running = 1;
   routine = (start_routine)f;
   argument = arg;
   for (int k = 0; k < sw_threads; k++)
     start(&sw_cores[k], k);
   sw_totals.launches++;
-  sw_epoch++;
+  sw_spawned();
   return 0;
 }
 
 int athread_join(void)
 {
   int left = sw_threads, last = -1;
-  if (!running)
+  if (!sw_running)
     sw_fail("join", "athread", 0, "athread_join without athread_spawn");
   while (left) {
     const int next = pick(last);
@@ -265,11 +262,21 @@ int athread_join(void)
   }
   now = latest;
   sw_current = -1;
-  running = 0;
+  sw_joined();
+  sw_running = 0;
   return 0;
 }
 
 /* -- what a core may ask ---------------------------------------------------------------------------------------- */
+
+void sw_called(const char *file, int line)
+{
+  sw_core *const me = &sw_cores[sw_current];
+  if (sw_current < 0)
+    sw_fail("not-launched", file, line, "the management core calls what is for compute cores");
+  me->file = file;
+  me->line = line;
+}
 
 int athread_get_id(int core) { return core < 0 ? sw_current : core; }
 
@@ -296,47 +303,12 @@ static uint64_t group_of(int s, int mask, const char *file, int line)
 int sw_syn(int s, int mask, const char *file, int line)
 {
   sw_core *const me = &sw_cores[sw_current];
+  sw_called(file, line);
   me->group = group_of(s, mask, file, line);
-  me->file = file;
-  me->line = line;
+  if (me->unfenced)
+    sw_fail("memb", file, line, "a core comes to a barrier with stores to main memory of its own, without memb");
   sw_block(1);
   return 0;
-}
-
-void sw_fence(void) {}
-
-void sw_check_ldm(const void *p, long bytes, const char *name, const char *file, int line)
-{
-  sw_core *const c = &sw_cores[sw_current];
-  const char *const a = p, *const frame = __builtin_frame_address(0);
-  const long depth = c->top - frame + c->ldm_heap;
-  const int heap = c->heap && a >= c->heap && a + bytes <= c->heap + sw_now->ldm_bytes;
-  if (depth > sw_totals.ldm_peak)
-    sw_totals.ldm_peak = depth;
-  if (!heap && (a < c->stack || a + bytes > c->top))
-    sw_fail("not-local", file, line, "%s does not lie in local memory", name);
-  if (depth > sw_now->ldm_bytes)
-    sw_fail("ldm-overflow", file, line, "local memory overflows at %s: %ld of %ld bytes are in use", name, depth,
-            sw_now->ldm_bytes);
-}
-
-void *sw_ldm_malloc(size_t bytes, const char *file, int line)
-{
-  sw_core *const c = &sw_cores[sw_current];
-  if (!c->heap)
-    c->heap = malloc((size_t)sw_now->ldm_bytes);
-  if (c->ldm_heap + (long)bytes + (c->top - (char *)__builtin_frame_address(0)) > sw_now->ldm_bytes)
-    sw_fail("ldm-overflow", file, line, "local memory overflows: ldm_malloc of %zu bytes with %ld of %ld in use", bytes,
-            c->ldm_heap, sw_now->ldm_bytes);
-  void *const p = c->heap + c->ldm_heap;
-  c->ldm_heap += (long)(bytes + 31) / 32 * 32;
-  return p;
-}
-
-void ldm_free(void *p, size_t bytes)
-{
-  (void)p;
-  sw_cores[sw_current].ldm_heap -= (long)(bytes + 31) / 32 * 32;
 }
 
 void sw_misaligned(const void *p, int bytes, const char *file, int line)

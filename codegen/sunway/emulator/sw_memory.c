@@ -1,0 +1,88 @@
+/* Blocks of main memory that the program has allocated, so that nothing passes their ends. */
+#include <stdlib.h>
+#include <string.h>
+#include "sw_internal.h"
+
+#ifdef __GLIBC__
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+static struct block {
+  const char *at;
+  size_t bytes;
+} *blocks;
+static long count, room;
+
+/* The number of the first block behind p. */
+static long behind(const char *p)
+{
+  long low = 0, high = count;
+  while (low < high) {
+    const long mid = (low + high) / 2;
+    if (blocks[mid].at > p)
+      high = mid;
+    else
+      low = mid + 1;
+  }
+  return low;
+}
+
+static void *noted(void *p, size_t bytes)
+{
+  if (!p || sw_current >= 0)
+    return p;
+  if (count == room) {
+    room = 2 * room + 64;
+    blocks = __libc_realloc(blocks, (size_t)room * sizeof *blocks);
+  }
+  const long at = behind(p);
+  memmove(blocks + at + 1, blocks + at, (size_t)(count++ - at) * sizeof *blocks);
+  blocks[at] = (struct block){ p, bytes };
+  return p;
+}
+
+static void forget(const char *p)
+{
+  const long at = behind(p) - 1;
+  if (at >= 0 && blocks[at].at == p)
+    memmove(blocks + at, blocks + at + 1, (size_t)(--count - at) * sizeof *blocks);
+}
+
+void *malloc(size_t n) { return noted(__libc_malloc(n), n); }
+void *calloc(size_t n, size_t each) { return noted(__libc_calloc(n, each), n * each); }
+void *memalign(size_t a, size_t n) { return noted(__libc_memalign(a, n), n); }
+void *aligned_alloc(size_t a, size_t n) { return noted(__libc_memalign(a, n), n); }
+int posix_memalign(void **p, size_t a, size_t n) { return (*p = memalign(a, n)) ? 0 : 12; }
+
+void *realloc(void *p, size_t n)
+{
+  forget(p);
+  return noted(__libc_realloc(p, n), n);
+}
+
+void free(void *p)
+{
+  forget(p);
+  __libc_free(p);
+}
+
+void sw_check_memory(const char *mem, long bytes, const char *name, const char *file, int line)
+{
+  const long at = behind(mem) - 1;
+  if (sw_model)
+    return;
+  if (at + 1 < count && mem + bytes > blocks[at + 1].at - 16)
+    sw_fail("bounds", file, line, "%s touches bytes ahead of an array in main memory", name);
+  if (at < 0 || mem >= blocks[at].at + blocks[at].bytes + 64) /* what lies elsewhere is not known to end there */
+    return;
+  if (mem + bytes > blocks[at].at + blocks[at].bytes)
+    sw_fail("bounds", file, line, "%s touches %ld bytes behind the end of an array of %zu bytes in main memory", name,
+            (long)(mem + bytes - blocks[at].at) - (long)blocks[at].bytes, blocks[at].bytes);
+}
+#else
+void sw_check_memory(const char *mem, long bytes, const char *name, const char *file, int line)
+{
+  (void)mem, (void)bytes, (void)name, (void)file, (void)line;
+}
+#endif
