@@ -256,6 +256,8 @@ int athread_join(void)
   }
   double latest = now;
   for (int k = 0; k < sw_threads; k++) {
+    if (sw_cores[k].rows.count || sw_cores[k].columns.count)
+      sw_fail("mesh", "athread", 0, "core %d has ended, and a message to it was not taken", k);
     latest = sw_cores[k].clock > latest ? sw_cores[k].clock : latest;
     sw_totals.busy_cycles += sw_cores[k].busy;
     sw_cores[k].busy = 0;

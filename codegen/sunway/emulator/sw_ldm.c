@@ -34,7 +34,7 @@ void sw_place(sw_core *c, int id)
   memset(sw_shadow(c->stack), 0, (size_t)(stack / 8));
   /* Local memory holds whatever was left in it: a pattern that no program stores makes use before definition visible. */
   if (!sw_model)
-    sw_poison(c->stack, stack + sw_now->ldm_bytes);
+    sw_poison(c->heap - sw_now->ldm_bytes, sw_now->ldm_bytes);
 }
 
 int sw_whose(const void *p)
@@ -46,8 +46,14 @@ int sw_whose(const void *p)
 /* Words of 0xfff7 are numbers that are none (NaN), as floats and as doubles, and stay recognizable in sums and products. */
 void sw_poison(char *p, long n)
 {
-  for (long k = 0; k < n; k++)
-    p[k] = (char)(((uintptr_t)p + (uintptr_t)k) & 1 ? 0xff : 0xf7);
+  const uint64_t eight = 0xfff7fff7fff7fff7u;
+  long k = 0;
+  for (; k < n && (uintptr_t)(p + k) % 8; k++)
+    p[k] = (char)((uintptr_t)(p + k) & 1 ? 0xff : 0xf7);
+  for (; k + 8 <= n; k += 8)
+    memcpy(p + k, &eight, 8);
+  for (; k < n; k++)
+    p[k] = (char)((uintptr_t)(p + k) & 1 ? 0xff : 0xf7);
 }
 
 long sw_undefined(const char *p, long n)
@@ -124,6 +130,7 @@ void *sw_ldm_malloc(size_t bytes, const char *file, int line)
             c->ldm_heap + stack, sw_now->ldm_bytes);
   void *const p = c->heap + c->ldm_heap;
   c->ldm_heap += need;
+  sw_poison(p, need);
   return p;
 }
 
