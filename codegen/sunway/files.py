@@ -24,9 +24,9 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: CoreGrid, names:
     return wrapped((names or NameSpelling()).of(text))
 
 
-def _waits(functions: Sequence[SlaveFunction]) -> bool:
-    """Is there a barrier in any of them?"""
-    return any(dialect.BARRIER in text for f in functions for text in texts(f.body))
+def _has(functions: Sequence[SlaveFunction], statement: str) -> bool:
+    """Does it stand in any of them?"""
+    return any(statement in text for f in functions for text in texts(f.body))
 
 
 def slave_files(
@@ -42,7 +42,8 @@ def slave_files(
         banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
         typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),
         support=support, functions=functions, holds=any(p.holds for p in parts), group=group, grid=grid,
-        barrier=dialect.barrier_lines(group, grid) if _waits(functions) else None,
+        barrier=dialect.barrier_lines(group, grid) if _has(functions, dialect.BARRIER) else None,
+        fences=_has(functions, dialect.BARRIER) or _has(functions, dialect.FENCE),
     )  # fmt: skip
     args = env.get_template("sunway/args.h.j2").render(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",

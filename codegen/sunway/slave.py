@@ -16,7 +16,7 @@ from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.staging.directives import StagingDirectives
-from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes, stored_directly
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import DmaTransfer
 from codegen.sunway.text import dialect
@@ -49,6 +49,7 @@ class KernelPrinter:
     only: str = ""  # nothing but their transfers: they "come" or "go"
     fetched: frozenset[str] = frozenset()  # those whose values matter when they come
     staging: StagingDirectives | None = None  # what a plan says about local memory and vectors
+    stored: frozenset[str] = frozenset()  # arrays that the kernel stores to without a buffer
     buffers: list[LocalBuffer] = field(default_factory=list)
     lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
     _bound: int = 0
@@ -58,6 +59,7 @@ class KernelPrinter:
         taken = reserved(self.scop) | set(outer.values()) | set(self.words.all)
         if self.mesh is not None:
             return mesh_views(self, self.mesh, outer, held)
+        self.stored = stored_directly(self.scop, node)
         body = self._views(node, outer, held, frozenset(taken), {})
         if self.deal:
             body = (line(f"long {self.words.turn} = 0;"), *body)
@@ -235,6 +237,7 @@ class KernelPrinter:
         for b in ahead:
             lows, lens = sides(self, b, ints, out)
             t = DmaTransfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
+            out += [line(dialect.FENCE)] if b.array in self.stored else []
             out.append(line(f"{b.name}_got[{copy}] = 0;"))
             out.append(t.commands(dialect.get, self.group, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
         return out

@@ -14,8 +14,8 @@ FAULTS = Path(__file__).parent / "faults"
 KINDS = {
     "tiles": {
         "get not waited for": "in-flight", "put not waited for": "in-flight", "waits for two": "reply-count",
-        "waits for nothing": "reply-not-reset", "reply not reset": "reply-not-reset", "reply never set": "reply-not-reset",
-        "reply set too late": "reply-reset", "contiguous get too short": "undefined", "one row short": "undefined",
+        "waits for nothing": "reply-not-reset", "reply not reset": "reply-not-reset",
+        "reply never set": "reply-not-reset", "reply set too late": "reply-reset", "contiguous get too short": "undefined", "one row short": "undefined",
         "length in elements": "undefined", "gap given as pitch": "bounds", "gap and block exchanged": "stride",
         "length no multiple of blocks": "stride", "gap without blocks": "stride", "negative gap": "stride",
         "no length": "length", "negative length": "length", "odd address": "alignment", "odd length": "alignment",
@@ -27,7 +27,8 @@ KINDS = {
         "tile skipped": "not-written", "wrong factor": "wrong-value", "changed while it goes": "stale-put",
         "filled while it goes": "in-flight", "overflow with a transfer": "ldm-overflow",
         "overflow without a transfer": "ldm-overflow", "overflow by calls": "ldm-overflow",
-        "overflow of the stack": "ldm-overflow", "overflow by ldm_malloc": "ldm-overflow", "freed out of order": "ldm-free",
+        "overflow of the stack": "ldm-overflow", "overflow by ldm_malloc": "ldm-overflow",
+        "freed out of order": "ldm-free",
         "index behind the end": "ldm-bounds", "index ahead of the beginning": "ldm-bounds", "no address": "address",
         "vector not aligned": "alignment", "too many commands": "too-many",
         # what the management core does
@@ -52,7 +53,8 @@ KINDS = {
     },
     "slices": {
         "column of 16": "barrier", "filled while it is sent": "stale-source", "sent before it came": "in-flight",
-        "no barrier at all": "not-started", "a barrier the first time only": "in-flight", "slice too short": "undefined",
+        "no barrier at all": "not-started", "a barrier the first time only": "in-flight",
+        "slice too short": "undefined",
         "two senders": "early", "sent from main memory": "not-local", "no bytes": "length",
         "source changed": "stale-source", "words set while it comes": "reply-reset",
         "one slice not waited for": "in-flight", "slices not waited for": "in-flight",

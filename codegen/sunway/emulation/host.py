@@ -54,7 +54,8 @@ def compile_program(
     sources: Sequence[Path], result: Path, library: Path, flags: Sequence[str] = (), watched: bool = True
 ) -> str:
     """Compile and link; the compiler's messages, empty when all is well."""
-    command = ["gcc", *FLAGS, *(WATCHED if watched else ()), *flags, "-I", str(emulator_folder()), *map(str, sources), str(library), "-lm", "-o"]
+    words = [*FLAGS, *(WATCHED if watched else ()), *flags, "-I", str(emulator_folder())]
+    command = ["gcc", *words, *map(str, sources), str(library), "-lm", "-o"]
     try:
         done = run([*command, str(result)], COMPILER)
     except LimitPassed as error:

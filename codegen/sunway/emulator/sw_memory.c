@@ -72,7 +72,8 @@ void sw_check_memory(const char *mem, long bytes, const char *name, const char *
   const long at = behind(mem) - 1;
   if (sw_model)
     return;
-  if (at + 1 < count && mem + bytes > blocks[at + 1].at - 16)
+  const int inside = at >= 0 && mem < blocks[at].at + blocks[at].bytes;
+  if (!inside && at + 1 < count && mem + bytes > blocks[at + 1].at - 16)
     sw_fail("bounds", file, line, "%s touches bytes ahead of an array in main memory", name);
   if (at < 0 || mem >= blocks[at].at + blocks[at].bytes + 64) /* what lies elsewhere is not known to end there */
     return;

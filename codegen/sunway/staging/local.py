@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Union
 
-from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, node_kids, walk
+from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, Instance, node_kids, walk
 from codegen.diagnostics import Unsupported
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -72,6 +72,17 @@ def staged_nodes(node: SNode) -> list[CNode]:
     if isinstance(node, Stage):
         return staged_nodes(node.body)
     return [node, *(x for k in node_kids(node) for x in staged_nodes(k))]
+
+
+def stored_directly(scop: Scop, node: SNode) -> frozenset[str]:
+    """Arrays that a staged tree stores to in main memory, without a buffer between."""
+    keys = frozenset[tuple[int, int]]().union(*(b.keys for b in buffers_of(node)))
+    return frozenset(
+        a.array
+        for n in staged_nodes(node) if isinstance(n, Instance)
+        for k, a in enumerate(scop.statement(n.stmt).accesses)
+        if a.write and (id(n), k) not in keys and not scop.arrays[a.array].inside
+    )  # fmt: skip
 
 
 def declared_bytes(scop: Scop, kernel: CNode) -> dict[str, int]:

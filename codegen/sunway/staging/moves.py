@@ -38,6 +38,8 @@ def moves(
         return [SlaveView("if", " && ".join(tests), views)] if tests else list(views)
 
     copy = f"[{now}]" if b.ahead else ""
+    # What the kernel has stored there by itself is not ordered with commands.
+    fence = [line(dialect.FENCE)] if b.array in p.stored else []
     if b.common and p.grid.count == CORES and not p.group.crts:
         # All cores have their buffer and a reply word of zero before the first of them asks for all.
         fetch = t.commands(dialect.broadcast, p.group, f"{b.name}_ldm", f"&{b.name}_got")
@@ -48,13 +50,14 @@ def moves(
     if b.put and p.late(b):
         gets += guarded(line(dialect.wait(p.group, f"&{b.name}_put", f"{b.name}_out")))
     if b.get and not b.ahead:
-        gets += guarded(line(f"{b.name}_got = 0;"),
+        gets += guarded(*fence, line(f"{b.name}_got = 0;"),
                         t.commands(dialect.get, p.group, f"{b.name}_ldm", f"&{b.name}_got"))
     if b.get:
         now_ = waits if p.style.ahead else gets  # in series: every transfer is waited for at once
         now_ += guarded(line(dialect.wait(p.group, f"&{b.name}_got{copy}", t.count)))
     if b.put:
-        commands = [line(f"{b.name}_put = 0;"), t.commands(dialect.put, p.group, f"{b.name}_ldm", f"&{b.name}_put")]
+        put = t.commands(dialect.put, p.group, f"{b.name}_ldm", f"&{b.name}_put")
+        commands = [*fence, line(f"{b.name}_put = 0;"), put]
         if p.late(b):
             puts += guarded(*commands, line(f"{b.name}_out = {t.count};"))
         else:

@@ -54,6 +54,7 @@ def wait(group: CoreGroup, reply: str, count: str) -> str:
 
 
 BARRIER = "tw_barrier();"
+FENCE = "memb();"  # what this core has stored in main memory by itself is there before anything that follows
 
 
 def barrier_lines(group: CoreGroup, grid: CoreGrid) -> list[str]:

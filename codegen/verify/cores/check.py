@@ -25,7 +25,8 @@ from codegen.verify.cores.values import NameScope
 from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Unread, read_statements
 
-_ATTRIBUTE = re.compile(r"__attribute__\(\(aligned\(\d+\)\)\)")
+# What changes no value: how memory is aligned, and waiting for stores of one's own.
+_SILENT = re.compile(r"__attribute__\(\(aligned\(\d+\)\)\)|\bmemb\(\);")
 _PARAMETERS = re.compile(r"void (\w+)\(\w+_args \*(\w+), int (\w+)(.*)\)")
 
 
@@ -67,14 +68,14 @@ def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, wo
     inside = _PARAMETERS.fullmatch(task.head)
     if inside is None or (inside[2], inside[3], inside[4]) != (words.args, words.id, ""):
         raise Unread("many time steps are taken by a function with another head")
-    return Stepped(task.node, read_steps(scop, deps, task, read_statements(_ATTRIBUTE.sub("", text)), words))
+    return Stepped(task.node, read_steps(scop, deps, task, read_statements(_SILENT.sub("", text)), words))
 
 
 def wrong_messages(text: str, words: KernelNames) -> str:
     """Where cores that share panels across the mesh would wait for messages that do not come; empty where they do not.
     Of the text of such kernels that is all that is read."""
     try:
-        sent = check_messages(read_statements(_ATTRIBUTE.sub("", text)), words)
+        sent = check_messages(read_statements(_SILENT.sub("", text)), words)
     except Unread as problem:
         return str(problem)
     return "" if sent else "nothing is shared"
@@ -111,7 +112,7 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
                 raise Unread(f"`{name}` has another head")
             found = read_mover(scop, move, body, words)
             movers[name] = found, kept_places(move.head)[0]
-        statements = read_statements(_ATTRIBUTE.sub("", text))
+        statements = read_statements(_SILENT.sub("", text))
         LaunchEntry(scop, deps, words, callees, movers, task.stepped).run(statements, task.node, task.at)
     except Unread as problem:
         return str(problem)
@@ -128,5 +129,5 @@ def read_kernel(scop: Scop, task: KernelTask, text: str, words: KernelNames) -> 
     integers: dict[str, CExpr] = {c: Name(v) for v, c in task.names.items()}
     integers[words.id] = Name(words.id)
     scope = NameScope(scop, integers, {}, {}, dict(task.held), frozenset(task.held), {}, words.args)
-    walk.run(read_statements(_ATTRIBUTE.sub("", text)), task.node, scope, task.at)
+    walk.run(read_statements(_SILENT.sub("", text)), task.node, scope, task.at)
     return walk
