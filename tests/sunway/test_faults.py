@@ -15,7 +15,8 @@ KINDS = {
     "tiles": {
         "get not waited for": "in-flight", "put not waited for": "in-flight", "waits for two": "reply-count",
         "waits for nothing": "reply-not-reset", "reply not reset": "reply-not-reset",
-        "reply never set": "reply-not-reset", "reply set too late": "reply-reset", "contiguous get too short": "undefined", "one row short": "undefined",
+        "reply never set": "reply-not-reset", "reply set too late": "reply-reset",
+        "contiguous get too short": "undefined", "one row short": "undefined",
         "length in elements": "undefined", "gap given as pitch": "bounds", "gap and block exchanged": "stride",
         "length no multiple of blocks": "stride", "gap without blocks": "stride", "negative gap": "stride",
         "no length": "length", "negative length": "length", "odd address": "alignment", "odd length": "alignment",
