@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import field, replace
 from functools import partial
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from codegen.auto import Row
     from codegen.region import RegionOutcome
     from codegen.target.finish.links import Links
+    from codegen.target.finish.names import NameSpelling
+    from codegen.targets.base import Target
 
 MARK = "\ufeff"  # byte order mark
 
@@ -71,30 +74,33 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     machine, target = load_for(options.machine, use_isa(options.isa)), target_named(options.target)
     clock = [("", time.perf_counter())]
     done = perform(path, text, options, machine)
-    source, outcomes, messages, text = done.source, done.outcomes, done.messages, done.source.text
+    source = done.source
     clock += done.seconds
     if not source.regions:
         banner = _banner(source, options, "", True)
         extra = target.extra((), options, banner, None)
-        return Generated(banner + text, (), messages, source.deps, "", extra, nests=done.nests)
+        return Generated(banner + source.text, (), done.messages, source.deps, "", extra, nests=done.nests)
+    made = _printed(done, options, target)
+    clock.append(("printing", time.perf_counter()))
+    return replace(made, seconds=tuple((name, b - a) for (_, a), (name, b) in pairwise(clock)), nests=done.nests)
+
+
+def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
+    """The new file: the user's text with the results of its regions in place, and above it what they need."""
     from codegen.recognize.access.work import PARALLEL_MIN
     from codegen.target.emit import Kernel
-    from codegen.target.finish.names import check_names, check_region_names, names_for, names_taken
+    from codegen.target.finish.names import check_names, names_for, names_taken
     from codegen.target.finish.rows import laid_out
     from codegen.target.support import emit_support, foreign
-    from codegen.target.text.checks import checks, helpers_of, with_checks
+    from codegen.target.text.checks import checks, helpers_of
 
-    changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
-    for r, t in changed:
-        check_region_names(t, region_text(text, r), Loc(source.name, r.first_line, 1))
+    source, outcomes, text = done.source, done.outcomes, done.source.text
     names = names_for(options.prefix, (*(s.text[slice(*s.span)] for s in source.slices),
                                        *(text[r.body_begin : r.body_end] for r in source.regions)),
                       target.names(outcomes))  # fmt: skip
     shown = shown_name(source.name, options)
     tests = {o.index: checks(source.baked[o.index], shown, o.kept) for o in outcomes if o.text is not None}
-    changed = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in changed]
-    original = names.word("TW_ORIGINAL")
-    changed = [(r, _finished(r, t, source, options, original)) for r, t in changed]
+    changed = _changed(done, options, names, tests)
     body = splice(text, changed)
     name = line_name(source.name, options)
     plan = "".join(o.plan for o in outcomes)
@@ -111,7 +117,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     check_names(names, source.name, text, support, new, names_taken(source.pre))
     support, _ = laid_out(names.of(support))
     if options.keep_original and support:
-        support = _unless_original(support, original, "" if options.require_isa else foreign(kernels))
+        support = _unless_original(support, names.word("TW_ORIGINAL"), "" if options.require_isa else foreign(kernels))
     banner = _banner(source, options, plan, bool(start or not support))
     if "\r\n" in text:
         support = support.replace("\n", "\r\n")
@@ -123,10 +129,24 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
                      _moved(o, changed, above + len(tests.get(o.index, ()))), o.lines)
         for o in outcomes
     )
-    clock.append(("printing", time.perf_counter()))
-    spent = tuple((name, b - a) for (_, a), (name, b) in pairwise(clock))
     whole = banner + body[:start] + support + body[start:]
-    return Generated(whole, results, messages, _deps(source, options), plan, extra, spent, done.nests)
+    return Generated(whole, results, done.messages, _deps(source, options), plan, extra)
+
+
+def _changed(
+    done: Performed, options: GenOptions, names: NameSpelling, tests: Mapping[int, Sequence[str]]
+) -> list[tuple[Region, str]]:
+    """The text for each region that has a new one, with the lines that test its macros."""
+    from codegen.target.finish.names import check_region_names
+    from codegen.target.text.checks import with_checks
+
+    source = done.source
+    new = [(r, o.text) for r in source.regions for o in done.outcomes if o.index == r.index and o.text is not None]
+    for r, t in new:
+        check_region_names(t, region_text(source.text, r), Loc(source.name, r.first_line, 1))
+    tested = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in new]
+    original = names.word("TW_ORIGINAL")
+    return [(r, _finished(r, t, source, options, original)) for r, t in tested]
 
 
 def _finished(r: Region, new: str, source: Opened, options: GenOptions, original: str) -> str:

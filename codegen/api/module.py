@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from codegen.api.options import Options, Source
+    from codegen.targets.base import Target
 
 
 class Module:
@@ -101,13 +102,7 @@ def compile(
     if find_spec("numpy") is None:
         raise ImportError("tilewright.compile needs NumPy: pip install 'tilewright[notebook]', or numpy alone")
     given = read(source, {"machine": "native", **options})
-    target = target_named(given.options.target)
-    if not target.runs_here:
-        message = f"results for {target.name} do not run on this machine"
-        raise InputError("bad-target", message, Loc("target"), f"use {' or '.join(reversed(host_names()))}")
-    if language_of(given.name, given.options.cpp.language) is CXX:
-        message = "functions of C++ files are not called from Python: what their symbols are is the compiler's affair"
-        raise InputError("bad-target", message, Loc(given.name), "put them into a C file")
+    target = _runnable_target(given)
     found = signatures(given)
     if not found:
         raise InputError("no-region", "there is no function with `#pragma scop` in this file", Loc(given.name))
@@ -122,6 +117,18 @@ def compile(
     apart = transform and any(r.transformed for r in result.regions) and given.options.assume_no_alias
     functions = {s.name: Function(s, ffi, None if s.problem else getattr(lib, s.name), not apart) for s in found}
     return Module(result, path, ffi, lib, functions)
+
+
+def _runnable_target(given: Input) -> Target:
+    """The target, where its results can be called from Python. Raises InputError."""
+    target = target_named(given.options.target)
+    if not target.runs_here:
+        message = f"results for {target.name} do not run on this machine"
+        raise InputError("bad-target", message, Loc("target"), f"use {' or '.join(reversed(host_names()))}")
+    if language_of(given.name, given.options.cpp.language) is CXX:
+        message = "functions of C++ files are not called from Python: what their symbols are is the compiler's affair"
+        raise InputError("bad-target", message, Loc(given.name), "put them into a C file")
+    return target
 
 
 def _native(given: Input) -> list[str]:

@@ -26,7 +26,7 @@ from codegen.frontend.parameters.undefined_behavior import defined, fixed_sizes,
 from codegen.frontend.statements.control import Walker
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.record import record
-from codegen.scop.model import Access, Array, Computed, MemoryRead, Param, Scop, Statement
+from codegen.scop.model import Access, Array, Computed, Guard, MemoryRead, Param, Scop, Statement
 from codegen.scop.origins import Place
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 
@@ -227,14 +227,9 @@ def _assemble(
     guard = build_guard(affiner.assumptions, affiner.ranges, asked, space, context, site.loc)
     possible = guard.valid.intersect(affiner.ranges)
     arrays = {a.name: a for g in groups.values() for a in g.arrays.values()}
-    sizes = fixed_sizes(site.variables, tuple(arrays.values()), site.enums)
-    seen = _seen(_running(ordered, possible), arrays)
-    within = defined(seen, sizes, guard.valid)
-    alive = _seen(_running(seen, possible.intersect(within)), arrays)
-    dead = {s.name for s in ordered} - {s.name for s in alive}
-    ordered = last_values(alive, arrays, site, nodes)
-    dead |= {s.name for s in alive} - {s.name for s in ordered}
-    used = {a.array for s in ordered for a in s.accesses}
+    alive, within = _alive(ordered, arrays, site, guard, possible)
+    kept = last_values(alive, arrays, site, nodes)
+    used = {a.array for s in kept for a in s.accesses}
     scop = Scop(
         site.function.decl.name,
         region,
@@ -242,7 +237,7 @@ def _assemble(
         params,
         within,
         {name: a for name, a in arrays.items() if name in used},
-        ordered,
+        kept,
         guard,
         _outside(site),
         frozenset({*_identifiers(site), *_replaced(site), *walker.made}),
@@ -250,9 +245,21 @@ def _assemble(
         own=site.own,
         read=_read(site),
     )
-    by_name = {s.name: s for s in ordered}
+    by_name = {s.name: s for s in kept}
+    dead = {s.name for s in ordered} - by_name.keys()
     tree = _tree(nodes, {r: by_name[made[number[r]].name] for r in number if made[number[r]].name not in dead})
     return Extracted(scop, tree)
+
+
+def _alive(
+    ordered: tuple[Statement, ...], arrays: Mapping[str, Array], site: RegionSite, guard: Guard, possible: isl.Set
+) -> tuple[tuple[Statement, ...], isl.Set]:
+    """The statements that run at all and store what somebody may see, and the parameters for which the source has a
+    meaning."""
+    sizes = fixed_sizes(site.variables, tuple(arrays.values()), site.enums)
+    seen = _seen(_running(ordered, possible), arrays)
+    within = defined(seen, sizes, guard.valid)
+    return _seen(_running(seen, possible.intersect(within)), arrays), within
 
 
 def _running(statements: Sequence[Statement], possible: isl.Set) -> tuple[Statement, ...]:

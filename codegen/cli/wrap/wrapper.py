@@ -13,12 +13,16 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from codegen import __version__
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, expand
 from codegen.cli.cc.ccline import CcLine, parse
 from codegen.cli.wrap.workplace import workplace
+
+if TYPE_CHECKING:
+    from codegen.cli.job import Invocation
 
 _USAGE = """\
 usage: tilewright-cc [--auto] [OPTIONS --] COMPILER ARGUMENT...
@@ -131,7 +135,6 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     from codegen.cli.job import Invocation, Outcome, one_by_one, read_job
     from codegen.cli.parser import parse as parse_own
     from codegen.diagnostics import Severity, TilewrightError
-    from codegen.options import CppOptions
     from codegen.source.encoding import encode
     from codegen.targets.registry import host
 
@@ -145,12 +148,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
         raise BadCommandLine("-o, --emit and -MD are decided by the compiler's command line")
     job = Invocation(chosen, arguments)
     try:
-        job = read_job(chosen, arguments)
-        cpp = job.options.cpp
-        if cpp.enabled and not cpp.command:
-            cpp = CppOptions(line.preprocessor(), cpp.args)
-        cpp = replace(cpp, language=line.language(name))
-        job = replace(job, options=replace(job.options, cpp=cpp, line_name=name))
+        job = _as_compiled(read_job(chosen, arguments), line, name)
         outcome = gen.run(job)
     except BadCommandLine:
         raise
@@ -171,6 +169,17 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
         return None  # nothing gains
     named = [p for p in (arguments.plan, arguments.machine, arguments.isa) if p and os.path.isfile(p)]
     return encode(_with_own_lines(outcome.stdout, name)), tuple(named)
+
+
+def _as_compiled(job: Invocation, line: CcLine, name: str) -> Invocation:
+    """The job with the preprocessor, its flags and the language of the compiler's command line."""
+    from codegen.options import CppOptions
+
+    cpp = job.options.cpp
+    if cpp.enabled and not cpp.command:
+        cpp = CppOptions(line.preprocessor(), cpp.args)
+    cpp = replace(cpp, language=line.language(name))
+    return replace(job, options=replace(job.options, cpp=cpp, line_name=name))
 
 
 def _with_own_lines(text: str, name: str) -> str:

@@ -23,7 +23,7 @@ from codegen.frontend.rewrite.plain_statements import ends_program
 from codegen.frontend.statements.assignments import StatementBuilder, without_predicate
 from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.if_conversion import ChosenAssignment, as_put, read_choice
-from codegen.frontend.statements.loops import Header, loop_space, read_header
+from codegen.frontend.statements.loops import Header, LoopSpace, loop_space, read_header
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.live import addressed, live_before_branches, mentions
 from codegen.frontend.syntax.pragmas import check_pragma
@@ -137,21 +137,7 @@ class Walker(StatementBuilder):
 
     def _for(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...]:
         loc = location(node, self.site.loc)
-        if len(frame.iterators) >= MAX_DEPTH:
-            raise Unsupported(
-                "nesting-too-deep",
-                f"loops are nested more than {MAX_DEPTH} deep",
-                loc,
-                "move inner loops into a region of their own",
-            )
-        header = read_header(node, dict(self.site.variables), self.site.types, loc)
-        if header.name in self.reassigned or (frame.iterator(header.name) is not None and header.outside):
-            raise Unsupported(
-                "iterator-modified",
-                f"the loop variable `{header.name}` is also set elsewhere in the region",
-                loc,
-                "let only the loop header change it",
-            )
+        header = self._header(node, frame, loc)
         exits, body = leading_breaks(plain_body(node.stmt))
         if exits:
             header = self._until(header, exits, frame, loc)
@@ -177,15 +163,38 @@ class Walker(StatementBuilder):
         sign = 1 if header.step > 0 else -1
         made: list[RawNode] = [RawLoop(header.name, len(frame.iterators), sign, children)] if children else []
         if header.outside and not frame.domain.is_empty() and self.site.used_outside(header.name):
-            if frame.predicate is not None:
-                raise Unsupported(
-                    "counter-after-loop",
-                    f"the loop variable `{header.name}` is used after a loop that data decide about",
-                    loc,
-                    "declare it in the loop, `for (int i = ...)`, or use another variable",
-                )
-            made.append(self.final_value(header.name, header.ctype, space.exit_value(), frame, loc))
+            made.append(self._live_out(header, space, frame, loc))
         return tuple(made)
+
+    def _header(self, node: c_ast.For, frame: Frame, loc: Loc) -> Header:
+        """The header of a loop that may stand here. Raises Unsupported."""
+        if len(frame.iterators) >= MAX_DEPTH:
+            raise Unsupported(
+                "nesting-too-deep",
+                f"loops are nested more than {MAX_DEPTH} deep",
+                loc,
+                "move inner loops into a region of their own",
+            )
+        header = read_header(node, dict(self.site.variables), self.site.types, loc)
+        if header.name in self.reassigned or (frame.iterator(header.name) is not None and header.outside):
+            raise Unsupported(
+                "iterator-modified",
+                f"the loop variable `{header.name}` is also set elsewhere in the region",
+                loc,
+                "let only the loop header change it",
+            )
+        return header
+
+    def _live_out(self, header: Header, space: LoopSpace, frame: Frame, loc: Loc) -> RawNode:
+        """The assignment of what the loop's variable has behind it, for those who look at it there."""
+        if frame.predicate is not None:
+            raise Unsupported(
+                "counter-after-loop",
+                f"the loop variable `{header.name}` is used after a loop that data decide about",
+                loc,
+                "declare it in the loop, `for (int i = ...)`, or use another variable",
+            )
+        return self.final_value(header.name, header.ctype, space.exit_value(), frame, loc)
 
     def _data_loop(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...] | None:
         """A loop whose bounds are data as one statement; None where it does what no statement can."""

@@ -21,7 +21,7 @@ from codegen.recognize.products.narrow import narrow_of
 from codegen.scop.expr import Affine, Expr, Ref, walk
 from codegen.scop.lanes import chained
 from codegen.scop.model import Access, Scop, Statement
-from codegen.scop.product import Contraction
+from codegen.scop.product import Contraction, ProductStep
 
 _PLAIN = ("sub", "flat")
 
@@ -59,12 +59,7 @@ def contraction(
     if cut is None:
         raise NoContraction("its loops do not form a box with cut corners")
     reads = [set(moves[k]) for k in _reads(s, own)] + [_value_dims(s, k) for k in range(len(s.values))]
-    reads = [{d for d in r if d in target} for r in reads if any(d in target or d in depth for d in r)]
-    groups, batch = _groups(target, reads)
-    if not 1 <= len(groups) <= 2:
-        raise NoContraction(
-            "the loops around it vary one operand each only in part" if groups else "no operand varies with the target"
-        )
+    groups, batch = _operand_groups(target, depth, reads)
     rows, columns = _roles(scop, s, groups)
     if cut and (len(rows), len(columns), len(depth)) != (1, 1, 1):
         raise NoContraction("its loops do not form a box")
@@ -72,10 +67,8 @@ def contraction(
         raise NoContraction("its depth does not end at a plain bound")
     for part in (rows, columns, depth):
         _one_coordinate(scop, s, part, moves)
-    box = hull(domain, outer)
-    for k in _reads(s, own) if cut else ():
-        if not exists(scop, s, k, box):
-            raise NoContraction(f"elements of `{s.accesses[k].array}` beside those it uses need not exist")
+    if cut:
+        _require_operands(scop, s, own, hull(domain, outer))
     sides = dict.fromkeys(rows, "a") | dict.fromkeys(columns, "b")
     try:
         side = partial(_side, s, sides=sides, depth=set(depth), vector=not columns)
@@ -83,13 +76,38 @@ def contraction(
         step = lower(scop, s, own, asked, free)
     except NoStep as error:
         raise NoContraction(str(error), len(groups) == 2) from None
-    if step.careful and not columns:
-        raise NoContraction("its target must be left alone where the condition does not hold")
-    if columns and (free or not step.elem.startswith("f")):
-        step = replace(step, lane=chained(step.lane))
     if columns:
-        step = replace(step, narrow=narrow_of(scop, s, step))
+        step = _of_matrices(scop, s, step, free)
+    elif step.careful:
+        raise NoContraction("its target must be left alone where the condition does not hold")
     return Contraction(s.name, (*outer, *batch), rows, columns, depth, step, own)
+
+
+def _operand_groups(
+    target: Sequence[int], depth: Sequence[int], reads: list[set[int]]
+) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """The target's loops by the operands that vary with them, one group or two, and those that vary all operands."""
+    reads = [{d for d in r if d in target} for r in reads if any(d in target or d in depth for d in r)]
+    groups, batch = _groups(target, reads)
+    if not 1 <= len(groups) <= 2:
+        raise NoContraction(
+            "the loops around it vary one operand each only in part" if groups else "no operand varies with the target"
+        )
+    return groups, batch
+
+
+def _require_operands(scop: Scop, s: Statement, own: int, box: isl.Set) -> None:
+    """Kernels read whole boxes of operands: raises NoContraction where elements of the box need not exist."""
+    for k in _reads(s, own):
+        if not exists(scop, s, k, box):
+            raise NoContraction(f"elements of `{s.accesses[k].array}` beside those it uses need not exist")
+
+
+def _of_matrices(scop: Scop, s: Statement, step: ProductStep, free: bool) -> ProductStep:
+    """The step of a product of two matrices: chained where the order is free, and of half the width where that does."""
+    if free or not step.elem.startswith("f"):
+        step = replace(step, lane=chained(step.lane))
+    return replace(step, narrow=narrow_of(scop, s, step))
 
 
 def _one_coordinate(scop: Scop, s: Statement, part: Sequence[int], moves: Mapping[int, frozenset[int]]) -> None:

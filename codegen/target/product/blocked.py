@@ -18,7 +18,7 @@ from codegen.record import mutable, record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Blocking, Nested
+from codegen.scop.product import Blocking, Contraction, Nested
 from codegen.target.product.calls import exact_call
 from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
 from codegen.target.product.microkernel import asked_sizes, columns_text, is_rolled, micro_kernel, nr_max, nr_text
@@ -58,10 +58,7 @@ class ProductPrinter:
         edge = edges(what, how, nr)
         copies = isa.lanes_max(what.step.elem) if how.spread else 1
         direct, pointer, stride = self._direct(in_place(edge, how, nr))
-        elem = C_TYPES[what.step.elem]
-        # A cast says that only the low bits of a wider number count.
-        low = f"({elem})" if what.step.elem[1:] in ("8", "16") else ""
-        consts = tuple(f"{elem} tw_s{k} = {low}{self._const(e, low)};" for k, e in enumerate(what.step.consts))
+        consts = self._constants(what)
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],
@@ -240,6 +237,13 @@ class ProductPrinter:
         """C text of an operand's value in a packing loop."""
         place = {side.name: self._coordinate(side, "tr"), depth.name: self._coordinate(depth, "r")}
         return self._printer(place)._text(e, self.s, self._at(place), 1)
+
+    def _constants(self, what: Contraction) -> tuple[str, ...]:
+        """Declarations of what the steps use and no loop of the product changes."""
+        elem = C_TYPES[what.step.elem]
+        # A cast says that only the low bits of a wider number count.
+        low = f"({elem})" if what.step.elem[1:] in ("8", "16") else ""
+        return tuple(f"{elem} tw_s{k} = {low}{self._const(e, low)};" for k, e in enumerate(what.step.consts))
 
     def _const(self, e: Expr, cast: str) -> str:
         return self._printer({})._text(e, self.s, self.instance, 15 if cast else 1)
