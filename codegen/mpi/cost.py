@@ -18,16 +18,21 @@ from codegen.transform.program import Program
 
 def pays_test(p: Program, cut: Cut, moves: Sequence[Exchange], ints: IntPrinter) -> str:
     """A call of `tw_pays`: iterations that are shared out, exchanges, bytes at the end."""
-    work = [_product(p.scop, p.scop.statement(s).domain, ints) for q in cut.shared for s in q.stmts]
     phases = {q.name: q for q in cut.phases}
     times = []
-    for x in moves:
-        if x.phase in phases:
-            q = phases[x.phase]
+    joined = [q.name for q in cut.shared if q.reduced]
+    for name in (*(x.phase for x in moves), *joined):
+        if name in phases:
+            q = phases[name]
             domain = p.scop.statement(q.stmts[0]).domain
             n = domain.dim(isl.dim_type.set)
             times.append(_product(p.scop, domain.project_out(isl.dim_type.set, q.depth, n - q.depth), ints))
-    return f"tw_pays({_sum(work)}, {_sum([*times, '1'])}, {_sum(_bytes(p, cut, moves, ints) or ['0'])})"
+    return f"tw_pays({work_text(p, cut, ints)}, {_sum([*times, '1'])}, {_sum(_bytes(p, cut, moves, ints) or ['0'])})"
+
+
+def work_text(p: Program, cut: Cut, ints: IntPrinter) -> str:
+    """Iterations that are shared out."""
+    return _sum([_product(p.scop, p.scop.statement(s).domain, ints) for q in cut.shared for s in q.stmts])
 
 
 def _sum(terms: Sequence[str]) -> str:

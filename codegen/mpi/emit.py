@@ -94,6 +94,9 @@ def _remark(ranks: RankViews) -> str:
     whole = [s for q in ranks.cut.phases if q.shared is None for s in q.stmts]
     words = f"ranks share {'; '.join(shared)}"
     words += f"; every rank runs {', '.join(whole)}" if whole else ""
+    for q in (q for q in ranks.cut.shared if q.reduced):
+        names = ", ".join(ranks.scop.arrays[a].base for _, a in q.reduced)
+        words += f"; what {', '.join(q.stmts)} gather{'s' if len(q.stmts) == 1 else ''} in {names} they join"
     for x, parts in ranks.found:
         arrays = ", ".join(t.array for t in parts)
         behind = next((", ".join(q.stmts) for q in ranks.cut.phases if q.name == x.phase), "")

@@ -84,7 +84,7 @@ def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Excha
     for q in cut.shared:
         found: dict[str, isl.Set] = {}
         for array in sorted(p.deps.flows):
-            if not p.scop.arrays[array].inside:
+            if not p.scop.arrays[array].inside and not joined(q, array):
                 flow = [m for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
                 _add(found, array, _crossing(RankedProgram(p, cut, blocks), q, array, flow))
         if found:
@@ -92,9 +92,28 @@ def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Excha
     last: dict[str, isl.Set] = {}
     for array, flow in final_writers(p).items():
         for q in cut.shared:
-            mine = [m for m in flow if m.get_tuple_name(_IN) in q.stmts]
+            mine = [m for m in flow if m.get_tuple_name(_IN) in q.stmts and not joined(q, array)]
             _add(last, array, _crossing(RankedProgram(p, cut, blocks), q, array, mine, at_end=True))
     return (*out, Exchange("", (), last)) if last else tuple(out)
+
+
+def joined(q: Phase, array: str) -> bool:
+    """Do all ranks have what was gathered in an array behind a phase, and need what it held before?"""
+    return any(a == array for _, a in q.reduced)
+
+
+def gathered(p: Program, q: Phase, array: str) -> isl.Set:
+    """The elements of an array that a reduction of a phase gathers in, in one iteration of the loops around it."""
+    space = with_params(param_space(p.scop), outer_names(q))
+    out: isl.Set | None = None
+    for s, a in p.scop.accesses_to(array):
+        if a.write and s.name in q.stmts:
+            given = fixed(s.domain, outer_names(q), space)
+            domain = s.domain.align_params(space).preimage_multi_aff(given)
+            more = domain.apply(a.relation.align_params(space).preimage_domain_multi_aff(given))
+            out = more if out is None else out.union(more)
+    assert out is not None
+    return out.coalesce()
 
 
 def _add(found: dict[str, isl.Set], array: str, more: isl.Set | None) -> None:
@@ -183,7 +202,7 @@ def _crossing(
         reader = str(m.get_tuple_name(_OUT))
         if reader != END:
             r = cut.phase_of(reader)
-            if r.shared is not None:
+            if r.shared is not None and not joined(r, array):
                 m = m.intersect_range(within(m.range(), r.depth, blocks_for(blocks, r.name).ends(TAKER)))
         written = m.domain()
         relation = next(a.relation for a in writer.accesses if a.write and a.array == array).align_params(space)

@@ -17,6 +17,8 @@ else:
 ITERATION = 0.5e-9
 # Of one exchange: messages to both sides, and ranks that are not quite even.
 MESSAGES = 4
+# Time steps without a message where blocks are thick: as many as tiles over time take.
+DEPTH = 8
 
 
 @record

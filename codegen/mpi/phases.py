@@ -7,13 +7,19 @@ among the ranks in blocks, or every rank runs all of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
+from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, FoundLoop, Hold, Leaf, Loop, Node, Seq, loops, seq, statements, walk
 from codegen.transform.program import Program, carried
+
+# Operators of reductions, and those of MPI that join what ranks have gathered.
+JOINED = {"+": "MPI_SUM", "-": "MPI_SUM", "max": "MPI_MAX", "min": "MPI_MIN", "&": "MPI_BAND", "|": "MPI_BOR",
+          "^": "MPI_BXOR"}  # fmt: skip
 
 
 class NotShared(Exception):
@@ -29,6 +35,7 @@ class Phase:
     tree: Node
     outer: tuple[Loop, ...]
     shared: Loop | None = None
+    reduced: tuple[tuple[str, str], ...] = ()  # operators and arrays of reductions that the shared loop carries
 
     @property
     def stmts(self) -> tuple[str, ...]:
@@ -66,27 +73,41 @@ def any_loop(loop: Loop, stmts: tuple[str, ...]) -> bool:
 
 def cut(p: Program, wanted: Wanted = any_loop) -> Cut:
     """The region in its source order, with the outermost loops shared out that carry no dependence."""
-    free = _free_loops(p)
+    free, folds = _free_loops(p)
     torn: list[str] = []
-    tree, found = _cut(p, p.tree, (), free, wanted, torn)
+    tree, found = _cut(_Loops(p, free, folds, wanted, torn), p.tree, (), True)
     if _torn(p.scop, found, torn):
         tree, found = Leaf("P"), (Phase("P", p.tree, ()),)
-    why = "" if free else _unfit(p)
+    why = "" if free or folds else _unfit(p)
     if torn:
         why = f"`{p.scop.arrays[torn[0]].base}` is one variable for loops that could be shared out one after the other"
     names = {q.name: f"P{k + 1}" for k, q in enumerate(found)}
-    phases = tuple(Phase(names[q.name], q.tree, q.outer, q.shared) for q in found)
+    phases = tuple(replace(q, name=names[q.name]) for q in found)
     return Cut(_renamed(tree, names), phases, why, tuple(dict.fromkeys(torn)))
 
 
-def _free_loops(p: Program) -> frozenset[int]:
-    """Loops that carry nothing, by identity: no value goes from one iteration to another, and none is gathered."""
-    out = set()
+def _free_loops(p: Program) -> tuple[frozenset[int], Mapping[int, tuple[tuple[str, str], ...]]]:
+    """Loops that carry nothing, by identity: no value goes from one iteration to another. And those that carry nothing
+    but reductions, each with their operators and arrays."""
+    out, folds = set(), {}
     for place in loops(p.tree):
         found = carried(p, place, elements=True)
-        if found.blocker is None and not found.reductions and _plain(p.scop, place):
-            out.add(id(place.loop))
-    return frozenset(out)
+        if found.blocker is None and _plain(p.scop, place):
+            if not found.reductions:
+                out.add(id(place.loop))
+            elif all(_joinable(p.scop, array, op, statements(place.band)) for op, array in found.reductions):
+                folds[id(place.loop)] = found.reductions
+    return frozenset(out), folds
+
+
+def _joinable(scop: Scop, array: str, op: str, stmts: Sequence[str]) -> bool:
+    """Can ranks join what each has gathered? Their statements use the array for this reduction alone."""
+    a = scop.arrays[array]
+    ops = {r.stmt: r.op for r in find_reductions(scop) if r.array == array}
+    uses = {s.name for s, _ in scop.accesses_to(array)} & set(stmts)
+    alike = all(JOINED.get(ops.get(s, "")) == JOINED.get(op) for s in uses)
+    own = all(len([x for x in scop.statement(s).accesses if x.array == array and not x.write]) == 1 for s in uses)
+    return op in JOINED and alike and own and not a.inside and not a.opaque and not a.mixed and a.elem.bits in (32, 64)
 
 
 def _unfit(p: Program) -> str:
@@ -114,26 +135,48 @@ def counts(scop: Scop, loop: Loop, depth: int) -> bool:
     return True
 
 
-def _cut(
-    p: Program, node: Node, outer: tuple[Loop, ...], free: frozenset[int], wanted: Wanted, torn: list[str]
-) -> tuple[Node, tuple[Phase, ...]]:
+@record
+class _Loops:
+    """The loops of a program that may be shared out, by identity, and those that are wanted."""
+
+    p: Program
+    free: frozenset[int]
+    folds: Mapping[int, tuple[tuple[str, str], ...]]
+    wanted: Wanted
+    torn: list[str]
+
+
+def _cut(x: _Loops, node: Node, outer: tuple[Loop, ...], fold: bool) -> tuple[Node, tuple[Phase, ...]]:
+    """Loops that carry nothing come first; where there are none in a nest, and `fold`, its outermost loop that carries
+    reductions."""
     whole = Leaf(f"{statements(node)[0]}"), (Phase(statements(node)[0], node, outer),)
     if isinstance(node, Seq):
-        parts = [_cut(p, child, outer, free, wanted, torn) for child in node.children]
+        parts = [_cut(x, child, outer, fold) for child in node.children]
         if not any(q.shared for _, found in parts for q in found):
             return whole
         return seq([tree for tree, _ in parts]), tuple(q for _, found in parts for q in found)
     if not isinstance(node, Band):
         return whole
     first = node.loops[0]
-    if id(first) in free and wanted(first, statements(node)):
+    if id(first) in x.free and x.wanted(first, statements(node)):
         return whole[0], (Phase(whole[1][0].name, node, outer, first),)
-    if not counts(p.scop, first, len(outer)):
-        return whole
-    inner = Band(node.loops[1:], node.child, node.permutable) if len(node.loops) > 1 else node.child
-    tree, found = _cut(p, inner, (*outer, first), free, wanted, torn)
-    if not any(q.shared for q in found) or _torn(p.scop, found, torn):
-        return whole
+    inner = _inside(x, node, outer, False)
+    if inner is None and fold and id(first) in x.folds and x.wanted(first, statements(node)):
+        return whole[0], (Phase(whole[1][0].name, node, outer, first, x.folds[id(first)]),)
+    if inner is None and fold:
+        inner = _inside(x, node, outer, True)
+    return whole if inner is None else inner
+
+
+def _inside(x: _Loops, node: Band, outer: tuple[Loop, ...], fold: bool) -> tuple[Node, tuple[Phase, ...]] | None:
+    """A nest whose first loop runs in step on all ranks; None if nothing in it can be shared out."""
+    first = node.loops[0]
+    if not counts(x.p.scop, first, len(outer)):
+        return None
+    below = Band(node.loops[1:], node.child, node.permutable) if len(node.loops) > 1 else node.child
+    tree, found = _cut(x, below, (*outer, first), fold)
+    if not any(q.shared for q in found) or _torn(x.p.scop, found, x.torn):
+        return None
     return Band((first,), tree), found
 
 

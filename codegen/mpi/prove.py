@@ -14,10 +14,21 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_of, blocks_for, within
-from codegen.mpi.messages import END, START, Exchange, RankedProgram, final_writers, message_space, two_ranks
+from codegen.mpi.messages import (
+    END,
+    START,
+    Exchange,
+    RankedProgram,
+    final_writers,
+    gathered,
+    joined,
+    message_space,
+    two_ranks,
+)
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import MessageLoops, ModelLoops, no_dependences
+from codegen.mpi.wide import Wide, not_closed, some_steps, wide_halo
 from codegen.scop.dependences import order_map, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.times import in_order
@@ -63,14 +74,12 @@ def wrong_message(
     """Behind every phase, the loops of its messages run over all elements that other ranks read of what was written in
     it, and no others than it wrote; at the end, over the elements whose last value is a giver's."""
     sent = {(x.phase, t.array): t for x, parts in found for t in parts}
-    for t in sent.values():
-        scop = t.made.scop
-        wrong = prove(scop, no_dependences(param_space(scop)), t.made.code, (not_exactly_once,))
-        if wrong:
-            return wrong[0].message
+    problem = _wrong_loops(list(sent.values()))
+    if problem:
+        return problem
     finals = final_writers(p)
     for q in cut.shared:
-        for array in sorted(finals):
+        for array in (a for a in sorted(finals) if not joined(q, a)):
             flow = maps_of(p.deps.flows[array])
             problem = _behind(RankedProgram(p, cut, blocks), q, array, flow, sent.get((q.name, array)))
             if problem:
@@ -84,6 +93,48 @@ def wrong_message(
         problem = _at_end(p, cut, blocks, array, finals[array], sent.get(("", array)))
         if problem:
             return problem
+    return ""
+
+
+def _wrong_loops(parts: Sequence[MessageLoops]) -> str:
+    """The loops over the elements of messages run over each of them once."""
+    for t in parts:
+        scop = t.made.scop
+        wrong = prove(scop, no_dependences(param_space(scop)), t.made.code, (not_exactly_once,))
+        if wrong:
+            return wrong[0].message
+    return ""
+
+
+def wrong_totals(p: Program, q: Phase, parts: Sequence[MessageLoops]) -> str:
+    """What ranks join behind a phase is all that its reductions gather in, and nothing else."""
+    problem = _wrong_loops(parts)
+    for t in parts:
+        (s,) = t.made.scop.statements
+        want = gathered(p, q, t.array)
+        got = s.domain.set_tuple_name(t.array).align_params(want.get_space())
+        known = t.made.scop.context.align_params(want.get_space())
+        if not want.intersect_params(known).is_equal(got.intersect_params(known)):
+            problem = problem or f"ranks do not join all of `{t.array}` that they gather in"
+    return problem
+
+
+def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequence[MessageLoops]]) -> str:
+    """Steps without a message: all that a rank reads in them it runs itself, or has from before, or gets ahead of
+    them; and messages have what their sender ran last, or holds."""
+    p, blocks = ranked.p, ranked.blocks
+    problem = not_closed(ranked, wide) or _wrong_loops(move[1])
+    if problem:
+        return problem
+    space = message_space(p, move[0].outer, blocks)
+    ranks = two_ranks(space, blocks).intersect(some_steps(space))
+    parts, want = {t.array: t for t in move[1]}, wide_halo(ranked, wide)
+    for array in sorted(p.deps.flows):
+        if not p.scop.arrays[array].inside:
+            got = _message(parts.get(array), array, p, space)
+            needed = want.get(array, got.subtract(got)).align_params(space)
+            if not needed.intersect_params(ranks).is_equal(got.intersect_params(ranks)):
+                return f"ahead of some steps, messages do not have what is read of `{array}`"
     return ""
 
 
@@ -116,7 +167,7 @@ def _behind(
             reader = cut.phase_of(str(m.get_tuple_name(_OUT)))
             pairs = m.align_params(space).preimage_domain_multi_aff(given)
             pairs = pairs.intersect_domain(within(pairs.domain(), 0, giver))
-            if reader.shared is not None:
+            if reader.shared is not None and not joined(reader, array):
                 taker = blocks_for(blocks, reader.name).ends(TAKER)
                 pairs = pairs.intersect_range(within(pairs.range(), reader.depth, taker))
             for a in (a for a in s.accesses if a.write and a.array == array):
@@ -161,7 +212,7 @@ def _at_end(
     want = isl.Set.empty(got.get_space())
     for m in flow:
         q = cut.phase_of(str(m.get_tuple_name(_IN)))
-        if q.shared is None:
+        if q.shared is None or joined(q, array):
             continue
         assert m.get_tuple_name(_OUT) == END
         s = p.scop.statement(str(m.get_tuple_name(_IN)))

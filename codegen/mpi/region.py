@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
-from codegen.mpi.blocks import RankBlocks
 from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.layout import layouts
+from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import load_network
 from codegen.mpi.phase_program import phase_program
-from codegen.mpi.phases import Cut, NotShared, Phase
-from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
-from codegen.mpi.share import SharedRegion, share_out
+from codegen.mpi.phases import Cut, NotShared
+from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals
+from codegen.mpi.share import SharedRegion, WideSteps, several_steps, share_out
 from codegen.mpi.target import RANKS
 from codegen.mpi.trees import skeleton
 from codegen.mpi.variables import declarations
 from codegen.mpi.views import RankViews
+from codegen.mpi.wide import wide_program
 from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
 from codegen.region import ProvenRegion, RegionOutcome, attempt, make
@@ -98,12 +98,27 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     """The text for several ranks, proven, with that for one as what runs elsewhere."""
     x = share_out(job.model, job.options, _asked(job))
     p, blocks = x.program, x.ranked.blocks
-    results = {q.name: _result(job, p, q, blocks) for q in x.ranked.cut.phases}
+    results = {q.name: _result(job, phase_program(p, q, blocks)) for q in x.ranked.cut.phases}
     around = skeleton(p, x.ranked.cut)
     _prove(x, wrong_order(around))
-    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, job.model.threads(job.options), x.early)
+    threads, steps = job.model.threads(job.options), _steps(job, x.ranked)
+    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals)
     variables = tuple(View("decl", line) for line in declarations(p.scop, x.own))
     return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
+
+
+def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, ProvenRegion] | None:
+    """What ranks run in several steps without a message; None where they cannot, or it is too much work to find out."""
+    less = replace(job, options=replace(job.options, timeout=job.options.timeout / 4))
+    try:
+        with at_most(part(less.options.timeout, 2)):
+            found = several_steps(ranked)
+            if found is None or wrong_steps(ranked, found.wide, found.move):
+                return None
+            p = wide_program(ranked.p, found.wide, ranked.blocks)
+        return found, _result(less, p)
+    except (NotShared, Exhausted, isl.Error):
+        return None
 
 
 def _asked(job: RegionJob) -> tuple[Ranks, ...] | None:
@@ -132,14 +147,16 @@ def _with_ranks(plan: str, found: Cut) -> str:
 def _prove(x: SharedRegion, order: str) -> None:
     p, cut, blocks = x.program, x.ranked.cut, x.ranked.blocks
     problem = order or not_shared_out(p, cut, blocks) or wrong_message(p, cut, blocks, x.moves)
+    for q in cut.shared:
+        problem = problem or wrong_totals(p, q, x.totals.get(q.name, ()))
     if problem:
         raise NotShared(f"what ranks send could not be proven: {problem}")
 
 
-def _result(job: RegionJob, p: Program, q: Phase, blocks: Sequence[RankBlocks]) -> ProvenRegion:
-    """A phase, planned and proven. There is nothing to fall back to where it asks for memory and gets none, so it asks
-    for none."""
-    model = replace(job.model, program=phase_program(p, q, blocks))
+def _result(job: RegionJob, p: Program) -> ProvenRegion:
+    """What a rank runs, planned and proven. There is nothing to fall back to where it asks for memory and gets none, so
+    it asks for none."""
+    model = replace(job.model, program=p)
     options = replace(job.options, plan_text=None)
     made = make(model, options, job.machine, job.crashed)
     if room_of(made.program.scop, made.code, "") is not None:

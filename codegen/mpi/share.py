@@ -8,11 +8,13 @@ from functools import partial
 from codegen.diagnostics import InputError
 from codegen.mpi.blocks import blocks_of
 from codegen.mpi.layout import layouts
-from codegen.mpi.messages import Exchange, RankedProgram, exchanges
+from codegen.mpi.messages import Exchange, RankedProgram, exchanges, gathered
 from codegen.mpi.overlap import Margins, margins
-from codegen.mpi.phases import Cut, NotShared, any_loop
+from codegen.mpi.phase_program import outer_names
+from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
 from codegen.mpi.trees import MessageLoops, transfers
 from codegen.mpi.variables import cut_with_variables
+from codegen.mpi.wide import STEPS, WIDE, Wide, wide_halo, widened
 from codegen.options import GenOptions
 from codegen.plan.model import Ranks
 from codegen.record import record
@@ -20,6 +22,14 @@ from codegen.region_model import Modelled
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.transform.program import Program
+
+
+@record
+class WideSteps:
+    """How far ranks compute beyond their blocks in some steps, and what they get ahead of those."""
+
+    wide: Wide
+    move: tuple[Exchange, tuple[MessageLoops, ...]]
 
 
 @record
@@ -31,6 +41,7 @@ class SharedRegion:
     moves: tuple[tuple[Exchange, tuple[MessageLoops, ...]], ...]
     own: tuple[str, ...]
     early: Mapping[str, Margins]
+    totals: Mapping[str, tuple[MessageLoops, ...]]  # what reductions of phases gather in
 
     @property
     def program(self) -> Program:
@@ -55,7 +66,27 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
     _check_arrays(p.scop, found)
     ranked = RankedProgram(p, found, blocks_of(p.scop, found, held))
     moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in exchanges(p, found, ranked.blocks))
-    return SharedRegion(ranked, moves, own, margins(ranked, [x for x, _ in moves]))
+    totals = {q.name: _totals(ranked, q) for q in found.shared if q.reduced}
+    return SharedRegion(ranked, moves, own, margins(ranked, [x for x, _ in moves]), totals)
+
+
+def _totals(ranked: RankedProgram, q: Phase) -> tuple[MessageLoops, ...]:
+    arrays = {a: gathered(ranked.p, q, a) for _, a in q.reduced}
+    for b in ranked.blocks:
+        for x in b.arrays:
+            if x.array in arrays:
+                name = ranked.p.scop.arrays[x.array].base
+                raise NotShared(f"a reduction gathers in `{name}`, of which ranks hold blocks")
+    return transfers(ranked.p, ranked.cut, Exchange(q.name, outer_names(q), arrays), ranked.blocks)
+
+
+def several_steps(ranked: RankedProgram) -> WideSteps | None:
+    """Steps without a message, where ranks can take them."""
+    wide = widened(ranked)
+    if wide is None:
+        return None
+    x = Exchange(WIDE, STEPS, wide_halo(ranked, wide))
+    return WideSteps(wide, (x, transfers(ranked.p, ranked.cut, x, ranked.blocks)))
 
 
 def _wanted(asked: tuple[Ranks, ...], loop: Loop, stmts: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ import islpy as isl
 from codegen.ast.ctree import CNode
 from codegen.ast.generate import generate
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, ordered, running
-from codegen.mpi.messages import START, Exchange, message_space
+from codegen.mpi.messages import Exchange, message_space
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
@@ -104,8 +104,8 @@ def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[RankBlocks]) -
     """The loops over the elements that an exchange moves, array by array."""
     space = message_space(p, x.outer, blocks)
     known = p.scop.context.align_params(space)
-    if x.phase and x.phase != START:
-        q = next(q for q in cut.phases if q.name == x.phase)
+    q = next((q for q in cut.phases if q.name == x.phase), None)
+    if q is not None:
         runs = running(p.scop, q, x.outer, space)
         own = [b for b in blocks if x.phase in b.phases]
         known = known.intersect(runs).intersect(ordered(space, own, GIVER, TAKER)).coalesce()

@@ -11,13 +11,17 @@ from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, 
 from codegen.ast.generate import expression
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, MINE, TAKER, RankBlocks
+from codegen.mpi.cost import work_text
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.overlap import Margins
 from codegen.mpi.phase_program import outer_names
-from codegen.mpi.phases import Cut, Phase
+from codegen.mpi.phases import JOINED, Cut, Phase
+from codegen.mpi.share import WideSteps
 from codegen.mpi.trees import MessageLoops, ModelLoops
+from codegen.mpi.wide import STEPS, WIDE
 from codegen.region import ProvenRegion as Result
 from codegen.scop.model import Access, Param, Scop
+from codegen.scop.types import CType
 from codegen.target.finish.braces import unwrapped
 from codegen.target.guards.tile_offsets import ahead_numbers
 from codegen.target.pragmas import pragma_makers
@@ -39,6 +43,8 @@ class RankViews:
     found: Sequence[tuple[Exchange, Sequence[MessageLoops]]]
     threads: bool
     early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
+    steps: tuple[WideSteps, Result] | None = None  # several steps without a message, where that is better
+    totals: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what reductions of phases gather in
     helpers: set[str] = field(default_factory=set)
     builders: list[ViewBuilder] = field(default_factory=list)
 
@@ -52,8 +58,33 @@ class RankViews:
         first = next((self._exchange(x, parts, {}) for x, parts in self.found if x.phase == START), ())
         end = (View("decl", "tw_wait();"),) if self.early else ()
         last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), end)
-        views = (*first, *inside, *last)
+        views = (*self._in_steps((*first, *inside)), *last)
         return (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
+
+    def _in_steps(self, views: tuple[View, ...]) -> tuple[View, ...]:
+        """The region up to its last exchange: in steps without a message, where that is better, or with one each."""
+        if self.steps is None:
+            return views
+        (x, made), (b,) = self.steps, self.blocks
+        ints = self._ints({})
+        first, past = (ints.text(_value(v, self.scop), 5) for v in (x.wide.first, x.wide.past))
+        steps, rows = (
+            ints.text(_value(high.sub(low).coalesce(), self.scop))
+            for low, high in ((x.wide.first, x.wide.past), (b.first, b.past))
+        )
+        work = work_text(self.program, self.cut, ints)
+        reach = x.wide.slope + max(x.wide.more.values())
+        self.helpers.add("tw_min")
+        head = f"long {STEPS[0]} = {first}; {STEPS[0]} < {past}; {STEPS[0]} += tw_depth"
+        body = (
+            View("decl", f"const long {STEPS[1]} = tw_min({STEPS[0]} + tw_depth, {past});"),
+            *self._exchange(*x.move, {}),
+            *self._printed(made, {}),
+        )
+        return (
+            View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {rows}, {reach});"),
+            View("if", "tw_depth > 1", body=(View("for", head, "steps without a message", body=body),), orelse=views),
+        )
 
     def _ints(self, names: Mapping[str, str], params: Sequence[Param] = ()) -> IntPrinter:
         return IntPrinter({p.name: p for p in (*self.scop.params, *params)}, names, self.helpers)
@@ -98,7 +129,7 @@ class RankViews:
         m = self.early.get(q.name)
         if m is None:
             wait = (View("decl", "tw_wait();"),) if self.early else ()
-            return (*wait, *self._run_of(q, given))
+            return (*wait, *self._gathering(q, given))
         if not m.low and not m.high:
             return self._run_of(q, given)
         first, past = next(b for b in self.blocks if q.name in b.phases).ends(MINE)
@@ -112,9 +143,23 @@ class RankViews:
         head = "int tw_piece = 0; tw_piece < 3; tw_piece++"
         return (View("for", head, "the interior while messages travel, then what they are for", body=body),)
 
+    def _gathering(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
+        """A phase with its reductions: each rank gathers what its block has, and then all of it is joined."""
+        before, after = [], []
+        for k, (op, array) in enumerate(q.reduced):
+            (t,) = (t for t in self.totals[q.name] if t.array == array)
+            where = View("block", body=(View("decl", f"const long tw_k = {k};"), *self._elements(t, given)))
+            before.append(where)
+            if JOINED[op] in ("MPI_SUM", "MPI_BXOR"):
+                before.append(View("decl", f"tw_partial({k});"))
+            after.append(View("decl", f"tw_total({k}, {_mpi_type(self.scop.arrays[array].elem)}, {JOINED[op]});"))
+        return (*before, *self._run_of(q, given), *after)
+
     def _run_of(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
         """What one rank runs of a phase."""
-        made = self.results[q.name]
+        return self._printed(self.results[q.name], given)
+
+    def _printed(self, made: Result, given: Mapping[str, str]) -> tuple[View, ...]:
         scop = _spelled(made.program.scop, given)
         builder = ViewBuilder(scop, pragma_makers(scop, self.threads), self.helpers, threads=self.threads)
         self.builders.append(builder)
@@ -141,7 +186,7 @@ class RankViews:
         arrays = ", ".join(self.scop.arrays[t.array].base for t in parts)
         what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what others hold and this rank computed"
         head = "long tw_k = 0; tw_k < tw_messages(); tw_k++"
-        move = "tw_send();" if self.early and x.phase else "tw_exchange();"
+        move = "tw_send();" if self.early and x.phase not in ("", WIDE) else "tw_exchange();"
         return View("for", head, what, body=(*ends, *inside)), View("decl", move)
 
     def _elements(self, t: MessageLoops, given: Mapping[str, str]) -> tuple[View, ...]:
@@ -183,6 +228,13 @@ class RankViews:
         name = fresh(node.loop.name, taken)
         body = self._runs(node.body, {**names, node.var: name}, taken | {name}, ints, text, reach)
         return (View("for", _head(node, name, own), body=body),)
+
+
+def _mpi_type(t: CType) -> str:
+    """MPI's name of a type."""
+    if t.kind == "float":
+        return "MPI_DOUBLE" if t.bits == 64 else "MPI_FLOAT"
+    return f"MPI_{'' if t.signed else 'U'}INT{t.bits}_T"
 
 
 def _run(element: str, count: str) -> str:

@@ -18,7 +18,8 @@ needs_mpi = pytest.mark.skipif(not (shutil.which("mpicc") and shutil.which("mpir
 FLAGS = ("-std=gnu11", "-ffp-contract=off", "-DTW_NO_FMA", "-DDRIVER", f"-I{KERNELS}")
 # Small blocks, and threads for little work, as `check` has them.
 SMALL = ("-DTW_SIZE(n)=((n) < 20 ? (n) : 20)", "-DTW_PARALLEL_MIN=100", "-DTW_LATENCY=0", "-DTW_BANDWIDTH=1e30")
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# Ranks that wait let others run: there are more of them than cores.
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def for_ranks(name: str, text: str, **options: object) -> str:

@@ -14,7 +14,8 @@ from codegen.mpi.layout import layouts
 from codegen.mpi.messages import START, Exchange, RankedProgram, exchanges
 from codegen.mpi.overlap import Margins, busy_iterations, margins, wrongly_early
 from codegen.mpi.phases import Cut, cut
-from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
+from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps
+from codegen.mpi.share import several_steps
 from codegen.mpi.trees import MessageLoops, skeleton, transfers
 from codegen.options import GenOptions
 from codegen.region_model import model_region
@@ -160,6 +161,21 @@ def test_what_touches_messages_waits(distribute: str) -> None:
     busy = busy_iterations(ranked, found.shared[0], sent)
     assert "S1 would run too early" in wrongly_early(busy, ranked, found.shared[0], Margins(0, 1))
     assert "S1 would run too early" in wrongly_early(busy, ranked, found.shared[0], Margins(1, 0))
+
+
+@pytest.mark.parametrize("distribute", ["", BLOCKS])
+def test_steps_without_a_message_are_proven(distribute: str) -> None:
+    p, found, blocks, _ = opened(HEAT, distribute)
+    ranked = RankedProgram(p, found, blocks)
+    steps = several_steps(ranked)
+    assert steps is not None and (steps.wide.slope, steps.wide.more) == (1, {"S1": 0, "S2": 0})
+    assert wrong_steps(ranked, steps.wide, steps.move) == ""
+    narrow = replace(steps.wide, slope=0)
+    assert "on another rank in the same steps" in wrong_steps(ranked, narrow, steps.move)
+    for change in (without_last, swapped, with_more):
+        x = replace(steps.move[0], elements={a: change(e) for a, e in steps.move[0].elements.items()})
+        faulty = x, transfers(p, found, x, blocks)
+        assert "messages do not have" in wrong_steps(ranked, steps.wide, faulty), change
 
 
 def test_a_phase_that_needs_all_of_a_message_waits() -> None:

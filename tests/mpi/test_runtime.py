@@ -128,7 +128,7 @@ def test_waits_receivers_and_tags_matter(tmp_path: Path) -> None:
     ],
 )
 def test_the_examples(name: str, distribute: str, cases: Cases, tmp_path: Path) -> None:
-    """Blocks of rows and of planes: the same picture on any number of ranks."""
+    """RankBlocks of rows and of planes: the same picture on any number of ranks."""
     source, picture = (EXAMPLE / f"{name}.c").read_text(), tmp_path / f"{name}.pgm"
     one = compiled("cc", source, tmp_path / "serial", ("-Wno-unknown-pragmas",))
     many = compiled("mpicc", for_ranks(f"{name}.c", source, distribute=distribute), tmp_path / name, ("-fopenmp",))

@@ -82,6 +82,7 @@ def _message(
 def _run(words: Sequence[str]) -> tuple[str, int | None]:
     """Standard error and exit status; None when it did not end."""
     env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "OMPI_MCA_mpi_yield_when_idle": "1",  # there are more ranks than cores
            "OMP_WAIT_POLICY": "passive", "LC_ALL": "C"}  # fmt: skip
     with tempfile.TemporaryFile() as said:
         nothing = subprocess.DEVNULL

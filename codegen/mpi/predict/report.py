@@ -36,7 +36,9 @@ def shared_lines(model: Modelled, options: GenOptions) -> Iterator[str]:
         what = f"blocks of {q.shared.name}" if q.shared is not None else "all of it on every rank"
         m = x.early.get(q.name)
         wait = "" if m is None else f"; while messages travel, all but {m.low} + {m.high} iterations at its ends"
-        yield f"    {', '.join(q.stmts)}: {what}{inside}{wait}"
+        names = ", ".join(arrays[a].base for _, a in q.reduced)
+        total = f"; what all gather in {names} is joined" if names else ""
+        yield f"    {', '.join(q.stmts)}: {what}{inside}{wait}{total}"
     for b in x.ranked.blocks:
         for layout in b.arrays:
             yield f"    {arrays[layout.array].base}: blocks of dimension {layout.position + 1}"

@@ -8,6 +8,7 @@ and the last. Who is sent to is looked at near by, and far away for all others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log2
 
 from codegen.mpi.blocks import blocks_for
 from codegen.mpi.messages import START, Exchange
@@ -65,6 +66,7 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
         count, outers = runs[q.name]
         following = phases[(k + 1) % len(phases)] if q.depth else phases[min(k + 1, len(phases) - 1)]
         moves.append((q.name, count, early[following.name]))
+        waiting += count * len(q.reduced) * 2 * log2(at.ranks) * machine.network.latency
         computing += count * sum(_slowest(x, q, at, o) for o in outers) / max(1, len(outers)) * machine.iteration
     for name, count, beside in moves:
         took, moved = _exchange(x, exchange_behind(x, name), at, count, machine.network)
