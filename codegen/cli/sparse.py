@@ -61,7 +61,8 @@ def _kernel(job: Invocation) -> Outcome:
     for option in ("explain", "no_optimize", "check_input", "parallel"):
         if getattr(a, option):  # kernels use threads whenever they are compiled with OpenMP
             raise BadCommandLine(f"--{option.replace('_', '-')} goes with sparse convert")
-    options = Options(Types(a.values, a.indices), a.duplicates, True, function_name(a.function_name))
+    options = Options(Types(a.values, a.indices), a.duplicates, True, function_name(a.function_name),
+                      semiring=a.semiring)
     made = kernel_file(a.expression, _named(a.formats, "--format"), options, header_of(a.output),
                        _named(a.convert, "--convert"))
     return deliver(job, made.file)

@@ -27,7 +27,8 @@ from codegen.sparse.synth.scan import scan
 
 @record
 class Options:
-    """How to convert. `duplicates`: keep, sum, reject, or None for keep where possible and sum elsewhere."""
+    """How to convert. `duplicates`: keep, sum, reject, or None for keep where possible and sum elsewhere; `semiring`:
+    what kernels mean by sums and products."""
 
     types: Types = Types()
     duplicates: str | None = None
@@ -35,6 +36,7 @@ class Options:
     name: str = ""
     parallel: bool = False
     check: bool = False
+    semiring: str = "plus-times"
 
 
 @record

@@ -82,6 +82,17 @@ def test_bad_kernels(text: str, formats: list[str], words: str, capsys: pytest.C
     assert out == "" and "[bad-kernel]" in err and words in err
 
 
+def test_semirings_that_do_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    for text, options, words in (
+        ("y(i) = A(i,j)*x(j)", ["min-plus", "--values", "i32"], "needs an infinity"),
+        ("y(i) = A(i,j)*x(j)", ["or-and"], "needs integers"),
+        ("y(i) = b(i) - A(i,j)*x(j)", ["min-plus"], "neither differences nor quotients"),
+    ):
+        assert main(["sparse", "kernel", text, "--format", "A=CSR", "--semiring", *options]) == 1
+        out, err = capsys.readouterr()
+        assert out == "" and "[bad-kernel]" in err and words in err
+
+
 @pytest.mark.parametrize("words, code, message", [
     (("convert", "--from", "COO", "--to", "CSQ"), 1, "[unknown-format]"),
     (("convert", "--from", "COO", "--to", "CSF"), 1, "[ranks-differ]"),

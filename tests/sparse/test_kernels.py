@@ -257,6 +257,51 @@ def test_sparse_times_sparse_element_by_element(text: str) -> None:
         kernel(**wrong, **scalars)
 
 
+RINGS = {"min-plus": (np.minimum, np.add, np.inf), "max-times": (np.maximum, np.multiply, -np.inf),
+         "max-min": (np.maximum, np.minimum, -np.inf), "or-and": (np.bitwise_or, np.bitwise_and, 0)}
+
+
+@pytest.mark.parametrize("name, fmt", [*zip(RINGS, ("CSR", "ELL", "DIA", "BCSR"), strict=True)])
+def test_semirings(name: str, fmt: str) -> None:
+    """Entries that are not there take no part, stored zeros of padded formats neither."""
+    plus, times, zero = RINGS[name]
+    whole = name == "or-and"
+    value, dtype = ("i32", "int32") if whole else ("f64", "float64")
+    rng, n = np.random.default_rng(3), 23
+    there = rng.random((3, n, n)) < 0.2
+    a, b, m = (rng.integers(1, 9, (3, n, n)) * (1 if whole else 0.5)).astype(dtype)
+    x = rng.integers(-9, 9, (n, 4)).astype(dtype)
+
+    def of(values: np.ndarray, inside: np.ndarray, f: str) -> dict:
+        entries = [(tuple(map(int, c)), float(values[tuple(c)])) for c in np.argwhere(inside)]
+        return encode(f, Codec((n, n), dtype), entries)
+
+    def product(left: np.ndarray, right: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        out = np.full((left.shape[0], right.shape[1]), zero, dtype)
+        for i, j in np.argwhere(inside):
+            out[i] = plus(out[i], times(left[i, j], right[j]))
+        return out
+
+    call = {"value": value, "flags": ("-O1", "-Wall", "-Werror"), "semiring": name}
+    spmm = KernelCall("Y(i,k) = A(i,j) * X(j,k)", {"A": fmt}, **call)
+    y = np.zeros((n, 4), dtype)
+    spmm(Y=y, A=of(a, there[0], fmt), X=x, n_k=4)
+    np.testing.assert_array_equal(y, product(a, x, there[0]))
+    spmv = KernelCall("y(i) = 2*A(i,j) * x(j) + b(i)", {"A": fmt}, **call)
+    y = np.zeros(n, dtype)
+    spmv(y=y, A=of(a, there[0], fmt), x=x[:, 0].copy(), b=x[:, 1].copy())
+    np.testing.assert_array_equal(y, plus(x[:, 1], times(np.array(2, dtype), product(a, x[:, :1], there[0])[:, 0])))
+    spgemm = KernelCall("C(i,k) = M(i,k) * A(i,j) * B(j,k)", dict.fromkeys("MABC", "CSR"), **call)
+    made = spgemm(M=of(m, there[2], "CSR"), A=of(a, there[0], "CSR"), B=of(b, there[1], "CSR"))
+    for i in range(n):
+        for k in np.flatnonzero(there[2][i]):
+            both = np.flatnonzero(there[0][i] & there[1][:, k])
+            at = [p for p in range(made["rowptr"][i], made["rowptr"][i + 1]) if made["col"][p] == k]
+            assert len(at) == bool(both.size)
+            if both.size:
+                assert made["val"][at[0]] == plus.reduce(times(m[i, k], times(a[i, both], b[both, k])))
+
+
 @pytest.mark.parametrize("text", PRODUCTS)
 def test_sparse_times_sparse(text: str) -> None:
     formats, options, expected = PRODUCTS[text]

@@ -14,6 +14,7 @@ from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.kernels.executor import executor
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term, bad_kernel, read_kernel
 from codegen.sparse.kernels.rowwise import COLUMNS, ROWS, paths, rowwise
+from codegen.sparse.kernels.semiring import PLUS_TIMES, SEMIRINGS
 from codegen.sparse.kernels.solve import solver
 from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.layout import layout
@@ -32,7 +33,7 @@ class KernelFile:
 def kernel_file(text: str, formats: dict[str, Descriptor], options: Options, header: str = "",
                 converted: dict[str, Descriptor] | None = None) -> KernelFile:
     """`formats`: what callers pass; `converted`: operands to be converted first, inside the same function."""
-    k = read_kernel(text)
+    k = _over(read_kernel(text), options)
     inner = {**formats, **(converted or {})}
     _check(k, formats, converted or {})
     if options.types.value.startswith("i") and any(
@@ -56,11 +57,26 @@ def kernel_file(text: str, formats: dict[str, Descriptor], options: Options, hea
     used = [d for n, d in {**formats, **inner}.items()] + list(formats.values())
     if by_rows:
         used += [load(ROWS), load(COLUMNS)]
+    if sums and k.semiring != PLUS_TIMES:
+        raise bad_kernel(f"sums of sparse tensors other than matrices are not made over {k.semiring.name}")
     if sums:
         used.append(load(_coo(k)))
     structs = tuple(struct(layout(d), options.types) for d in used)
     file = c_file(text, structs, functions, options.types, header, key_functions(*used))
     return KernelFile(k, functions, structs, file)
+
+
+def _over(k: Kernel, options: Options) -> Kernel:
+    """The kernel over the semiring that was asked for."""
+    ring = SEMIRINGS[options.semiring]
+    if ring == PLUS_TIMES:
+        return k
+    if k.solve or any(t.sign < 0 or t.over for t in k.terms):
+        raise bad_kernel(f"{ring.name} has neither differences nor quotients")
+    if ring.reals == options.types.value.startswith("i"):
+        need = "an infinity" if ring.reals else "integers"
+        raise bad_kernel(f"{ring.name} needs {need}", hint=f"choose --values {'f64' if ring.reals else 'i32'}")
+    return replace(k, semiring=ring)
 
 
 def _check(k: Kernel, formats: dict[str, Descriptor], converted: dict[str, Descriptor]) -> None:

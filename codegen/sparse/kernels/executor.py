@@ -15,6 +15,7 @@ from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.walk import reads
 from codegen.sparse.kernels.notation import Kernel, Tensor
 from codegen.sparse.kernels.plan import plan
+from codegen.sparse.kernels.semiring import PLUS_TIMES
 from codegen.sparse.kernels.strips import StripPrinter
 
 
@@ -90,12 +91,19 @@ class _Executor(StripPrinter):
             return
         size = " * ".join(self.p.extent[x] for x in self.out.indices) or "1"
         self.w.line(f"for (int64_t tw_x = 0; tw_x < {size}; tw_x++)")
-        self.w.line(f"    {self.out.name}[tw_x] = 0;")
+        self.w.line(f"    {self.out.name}[tw_x] = {self.ring.zero};")
 
     def begin(self) -> None:
         """The result with the dense terms in it."""
         for x in self.out.indices:
             self.w.open(f"for (int64_t {x} = 0; {x} < {self.p.extent[x]}; {x}++)")
+        if self.ring != PLUS_TIMES:
+            products = [self.ring.product([*t.scalars, *(self.plainly(f) for f in t.factors)]) for t in self.p.starts]
+            total = self.ring.total(products)
+            place = self.plainly(self.out)
+            self.w.line(self.ring.add(place, total) if self.p.kernel.adds else f"{place} = {total};")
+            self.close(len(self.out.indices))
+            return
         text = ""
         for t in self.p.starts:
             product = " * ".join([*t.scalars, *(self.plainly(f) for f in t.factors)]) or "1"
@@ -131,16 +139,16 @@ class _Executor(StripPrinter):
 
     def innermost(self) -> None:
         if self.p.same:
-            self.dot(self.target(), "=", self.scale)
+            self.dot(self.target(), stores=True, scales=True)
             return
         if self.p.free:
-            self.w.line(f"const {self.types.c_value} a = {self.scale}{self.element(self.p.operand)};")
+            self.w.line(f"const {self.types.c_value} a = {self.scaled(self.element(self.p.operand))};")
         for n, x in enumerate(self.p.free):
             if n == len(self.p.free) - 1 and not self.p.summed:
                 self.w.pragma("simd")
             self.w.open(f"for (int64_t {x} = 0; {x} < n_{x}; {x}++)")
         if self.p.free and not self.p.summed:
-            self.w.line(f"{self.target()} += a * {self.factors(skip_sparse=True)};")
+            self.w.line(self.ring.add(self.target(), self.ring.product(["a", self.factors(skip_sparse=True)])))
         else:
-            self.dot(self.target(), scale=self.scale)
+            self.dot(self.target(), scales=True)
         self.close(len(self.p.free))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from codegen.diagnostics import InputError, Loc
 from codegen.record import record
 from codegen.sparse.algebra.parse import Reader
+from codegen.sparse.kernels.semiring import PLUS_TIMES, Semiring
 
 
 @record
@@ -51,6 +52,7 @@ class Kernel:
     adds: bool = False
     solve: tuple[Tensor, Tensor, Tensor] | None = None
     upper: bool = False
+    semiring: Semiring = PLUS_TIMES
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

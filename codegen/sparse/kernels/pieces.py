@@ -14,6 +14,7 @@ from codegen.sparse.ir.passes.prune import used_levels
 from codegen.sparse.ir.walk import expressions, reads
 from codegen.sparse.kernels.notation import Tensor
 from codegen.sparse.kernels.plan import KernelPlan
+from codegen.sparse.kernels.semiring import PLUS_TIMES
 from codegen.sparse.synth.pair import sizes
 
 
@@ -26,9 +27,11 @@ class Pieces:
         self.s = StmtPrinter(self.w, sizes(p.lay), types)
         assert p.kernel.out is not None
         self.out = p.kernel.out
-        divides = bool(p.kernel.terms[0].over)  # by 0 perhaps, so that a stored zero is not nothing
-        levels = tuple(x if divides else self.without_values(x) for x in p.scan.nest
-                       if divides or not self.only_values(x))
+        self.ring = p.kernel.semiring
+        # Divided by 0 perhaps, or not the zero of the semiring, so that a stored zero is not nothing.
+        counts = bool(p.kernel.terms[0].over) or self.ring.times != "*" or self.ring.reals
+        levels = tuple(x if counts else self.without_values(x) for x in p.scan.nest
+                       if counts or not self.only_values(x))
         self.levels = list(used_levels(levels, self.used()))
         need = frozenset().union(*(names(p.index[x]) for x in self.out.indices if x in p.index)) if not p.same else \
             frozenset(p.scan.loops)
@@ -79,14 +82,15 @@ class Pieces:
 
     def factors(self, skip_sparse: bool = False, moved: KernelPlan | None = None) -> str:
         term = self.p.kernel.terms[0]
-        inside = " * ".join(self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand))
-        return " / ".join([inside or "1", *(self.element(f, moved) for f in term.over)])
+        factors = [self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand)]
+        return " / ".join([self.ring.product(factors or ["1"]), *(self.element(f, moved) for f in term.over)])
 
-    @property
-    def scale(self) -> str:
-        """What stands before a product or its sum."""
-        scale = self.p.kernel.terms[0].scale
-        return f"{scale} * " if scale else ""
+    def scaled(self, product: str) -> str:
+        """A product or its sum, multiplied by what stands before it."""
+        term = self.p.kernel.terms[0]
+        if self.ring == PLUS_TIMES:
+            return f"{term.scale} * {product}" if term.scale else product
+        return self.ring.product([*term.scalars, product])
 
     def whole_index(self, name: str) -> bool:
         """Is a function that is never negative only used as it is, to find elements of dense operands? As a part of an

@@ -18,6 +18,7 @@ from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.load import load
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term
+from codegen.sparse.kernels.semiring import PLUS_TIMES
 
 ROWS, COLUMNS = "CSR", "CSC"  # a matrix by rows, and its transpose by rows
 
@@ -114,6 +115,7 @@ class _RowWise:
     def __init__(self, k: Kernel, found: tuple[Path, ...], operands: tuple[Operand, ...], types: Types,
                  name: str) -> None:
         self.k, self.found, self.operands, self.types, self.name, self.w = k, found, operands, types, name, Writer()
+        self.ring = k.semiring
         self.masks = tuple(dict.fromkeys(o for path in found for o in path.masks))
 
     def function(self, formats: dict[str, Descriptor], direct: bool) -> CFunction:
@@ -213,7 +215,8 @@ class _RowWise:
         w.open(f"for (int64_t p = {o.name}_ptr[i]; p < {o.name}_ptr[i + 1]; p++)")
         w.line(f"const int64_t c = {o.name}_index[p];")
         if values:
-            w.line(f"{o.name}_at[c] = ({o.name}_in[c] == i ? {o.name}_at[c] : 0) + {o.name}_val[p];")
+            here = f"{o.name}_in[c] == i ? {o.name}_at[c] : {self.ring.zero}"
+            w.line(f"{o.name}_at[c] = {self.ring.total([f'({here})', f'{o.name}_val[p]'])};")
         w.line(f"{o.name}_in[c] = i;")
         w.close()
 
@@ -236,12 +239,12 @@ class _RowWise:
             w.line(f"const int64_t c = {last.name}_index[{'q' if two else 'p'}];")
             inside = [f"{o.name}_in[c] == i" for o in path.masks]
             if values:
-                scale = [term.scale] if term.scale else []
+                scale = ([term.scale] if term.scale else []) if self.ring == PLUS_TIMES else term.scalars
                 factors = [*scale, f"{a.name}_val[p]", *([f"{last.name}_val[q]"] if two else []),
                            *(f"{o.name}_at[c]" for o in path.masks)]
                 if inside:
                     w.line(f"if ({' && '.join(inside)})")
-                w.line(f"{'    ' if inside else ''}made.val[mark[c]] += {' * '.join(factors)};")
+                w.line(f"{'    ' if inside else ''}{self.ring.add('made.val[mark[c]]', self.ring.product(factors))}")
             else:
                 first = f"({condition})" if inside and "||" in condition else condition
                 w.open(f"if ({' && '.join([*inside, first])})")
@@ -273,7 +276,7 @@ class _RowWise:
     def filled(self) -> None:
         w, index = self.w, self.types.c_index
         self.leave("!(made.col = tw_new(total, sizeof *made.col, 0))", "NO_MEMORY")
-        self.leave("!(made.val = tw_new(total, sizeof *made.val, 1))", "NO_MEMORY")
+        self.leave(f"!(made.val = tw_new(total, sizeof *made.val, {int(self.ring.zero == '0')}))", "NO_MEMORY")
         w.line(f"{index} *spare = tw_new(total, sizeof *spare, 0);")
         self.leave("!spare", "NO_MEMORY")
         w.comment("the columns of each row in order, then the values at their places")
@@ -285,6 +288,9 @@ class _RowWise:
                    "mark[c] < first || mark[c] >= last")
         w.line("if (!ascending)")
         w.line("    tw_sort_index(made.col + first, last - first, spare + first);")
+        if self.ring.zero != "0":
+            w.line("for (at = first; at < last; at++)")
+            w.line(f"    made.val[at] = {self.ring.zero};")
         w.line("for (at = first; at < last; at++)")
         w.line("    mark[made.col[at]] = at;")
         self.visit((), "", True)

@@ -32,16 +32,17 @@ class SumPrinter(Pieces):
             size *= x.high.const
         lanes = lanes if not held and len([x for x in tail if isinstance(x, For)]) == 1 else 1
         count = size * lanes
-        self.w.line(f"{v} sum[{count}] = {{0}};" if count > 1 else f"{v} sum = 0;")
+        self.w.line(f"{v} sum[{count}] = {self.ring.zeros(count)};" if count > 1 else f"{v} sum = {self.ring.zero};")
         slot = num(0)
         for x in held:
             slot = slot * x.high.const + var(x.var)
         place = f"sum[{self.s.c(slot)}]" if held and size > 1 else "sum"
         self.unswitched(tail, place, lanes)
-        total = " + ".join(f"sum[{n}]" for n in range(lanes)) if lanes > 1 else place
+        total = f"({self.ring.total([f'sum[{n}]' for n in range(lanes)])})" if lanes > 1 else place
         inner = self.open([y for x in tail for y in self.for_result(x, held)])
         once = self.once and not self.p.kernel.adds and not self.p.starts
-        self.w.line(f"{self.target()} {'=' if once else '+='} {self.scale}{f'({total})' if lanes > 1 else total};")
+        value = self.scaled(total)
+        self.w.line(f"{self.target()} = {value};" if once else self.ring.add(self.target(), value))
         self.close(inner)
 
     def for_result(self, x: Level, held: list[For]) -> list[Level]:
@@ -149,16 +150,17 @@ class SumPrinter(Pieces):
         moved = replace(p, index={i: subst(e, values) for i, e in p.index.items()},
                         scan=replace(p.scan, value=subst(p.scan.value, values)))
         guarded = any(isinstance(x, Guard) for x in body)
-        self.w.line(f"{'    ' if guarded else ''}sum[{slot}] += {self.factors(moved=moved)};")
+        self.w.line(f"{'    ' if guarded else ''}{self.ring.add(f'sum[{slot}]', self.factors(moved=moved))}")
 
-    def dot(self, place: str, op: str = "+=", scale: str = "") -> None:
-        """place op scale product, summed over the dense indices that the result does not have."""
-        if not self.p.summed:
-            self.w.line(f"{place} {op} {scale}{self.factors()};")
-            return
-        self.w.line(f"{self.types.c_value} dot = 0;")
-        for x in self.p.summed:
-            self.w.open(f"for (int64_t {x} = 0; {x} < n_{x}; {x}++)")
-        self.w.line(f"dot += {self.factors(skip_sparse=True)};")
-        self.close(len(self.p.summed))
-        self.w.line(f"{place} {op} {scale}{self.element(self.p.operand)} * dot;")
+    def dot(self, place: str, stores: bool = False, scales: bool = False) -> None:
+        """The product, summed over the dense indices that the result does not have, is added at a place, or stored."""
+        product = self.factors()
+        if self.p.summed:
+            self.w.line(f"{self.types.c_value} dot = {self.ring.zero};")
+            for x in self.p.summed:
+                self.w.open(f"for (int64_t {x} = 0; {x} < n_{x}; {x}++)")
+            self.w.line(self.ring.add("dot", self.factors(skip_sparse=True)))
+            self.close(len(self.p.summed))
+            product = self.ring.product([self.element(self.p.operand), "dot"])
+        value = self.scaled(product) if scales else product
+        self.w.line(f"{place} = {value};" if stores else self.ring.add(place, value))

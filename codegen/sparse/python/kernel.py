@@ -24,15 +24,16 @@ class KernelCall:
     """One kernel, compiled. Dense tensors are contiguous arrays, sparse ones dictionaries; results go in place.
 
     A sum of sparse tensors returns its result; a system is solved with its levels found on every call. `parallel`:
-    on as many threads as OMP_NUM_THREADS says.
+    on as many threads as OMP_NUM_THREADS says; `semiring`: what sums and products are.
     """
 
     def __init__(self, text: str, formats: dict[str, str], value: str = "f64", index: str = "32",
-                 convert: dict[str, str] | None = None, flags: tuple[str, ...] = (), parallel: bool = False) -> None:
+                 convert: dict[str, str] | None = None, flags: tuple[str, ...] = (), parallel: bool = False,
+                 semiring: str = "plus-times") -> None:
         self.types = Types(value, index)
         self.formats = {n: load(f) for n, f in formats.items()}
         other = {n: load(f) for n, f in (convert or {}).items()}
-        made = kernel_file(text, self.formats, Options(self.types, name="tw_kernel"), "", other)
+        made = kernel_file(text, self.formats, Options(self.types, name="tw_kernel", semiring=semiring), "", other)
         self.kernel = made.kernel
         public = [f.prototype for f in made.functions if not f.prototype.startswith("static")]
         levels = f"typedef struct {{ int64_t count; int{index}_t *start; int{index}_t *row; }} tw_levels_i{index};\n"
