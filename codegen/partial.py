@@ -16,7 +16,7 @@ from pycparser import c_ast
 from codegen.diagnostics import Unsupported
 from codegen.frontend.build import extract
 from codegen.frontend.prepare import prepared
-from codegen.frontend.rewrite.canonical_loops import assigned_in
+from codegen.frontend.rewrite.loops.canonical_loops import assigned_in
 from codegen.frontend.syntax.constructs import check_constructs
 from codegen.frontend.syntax.symbols import RegionSite, part_of
 from codegen.record import record

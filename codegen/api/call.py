@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from codegen.api.arguments import check_array, extent_of, int_range, is_whole, reader
 from codegen.api.signature import Parameter, Signature, evaluate
-from codegen.frontend.rewrite.canonical_loops import names_in
+from codegen.frontend.rewrite.loops.canonical_loops import names_in
 from codegen.record import record
 
 

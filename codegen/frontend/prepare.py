@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from codegen.frontend.parameters.derived import with_derived
-from codegen.frontend.rewrite.canonical_loops import counted
-from codegen.frontend.rewrite.counters import with_own_counters
 from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.initial_values import with_first_values
 from codegen.frontend.rewrite.initializers import with_plain_initializers
 from codegen.frontend.rewrite.inline import with_inlined
 from codegen.frontend.rewrite.live_out_pointers import with_moved
+from codegen.frontend.rewrite.loops.canonical_loops import counted
+from codegen.frontend.rewrite.loops.counters import with_own_counters
+from codegen.frontend.rewrite.loops.searches import with_searches
+from codegen.frontend.rewrite.loops.variable_steps import with_counted_steps
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.side_effects import with_side_effects_first
-from codegen.frontend.rewrite.variable_steps import with_counted_steps
+from codegen.frontend.rewrite.typed import with_typed
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import with_statements
 from codegen.source.region_slice import RegionSlice
@@ -39,13 +41,13 @@ def pure_hint(text: str) -> frozenset[str]:
 def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
-    site = with_own_counters(with_plain_statements(with_plain_initializers(with_inlined(site, pure))))
+    site = with_typed(with_inlined(site, pure))
+    site = with_own_counters(with_plain_statements(with_plain_initializers(site)))
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
         site = with_statements(site, made)
-    return with_derived(
-        with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(with_moved(site))))))
-    )
+    site = with_moved(with_searches(site))
+    return with_derived(with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(site))))))
 
 
 def _counted(node: c_ast.Node) -> c_ast.Node:

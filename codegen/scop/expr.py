@@ -178,7 +178,9 @@ def sure_parts(e: Expr) -> tuple[Expr, ...]:
 
 def may_skip(e: Expr) -> bool:
     """May a statement that does this leave its target alone?"""
-    return isinstance(e, (DataLoop, DataBlock)) or (isinstance(e, Ternary) and e.branch)
+    if isinstance(e, DataBlock):  # unless it begins by setting it
+        return not any(isinstance(x, Store) and x.op == "=" and isinstance(x.place, Ref) for x in e.items)
+    return isinstance(e, DataLoop) or (isinstance(e, Ternary) and e.branch)
 
 
 def is_code(e: Expr) -> bool:

@@ -16,6 +16,7 @@ typedef struct { int h, w, c, batch; int dim[3]; struct { short n[2]; long row; 
 static int grid[3];
 static const int table[4] = {3, 5, 7, 9};
 extern long many;
+void *given(layer *s, double **b);
 """
 
 FORMS = {
@@ -38,6 +39,10 @@ FORMS = {
     "condition": "void f(int n, const int *flag, double *a) {"
     " for (int i = 0; i < n; i++) if (flag[1] > 0) a[i] += 1; else a[i] -= 1; }",
     "shift": "void f(int n, unsigned m, double *a) { for (unsigned i = 0; i < (m >> 1 | 3u); i++) a[i] += n; }",
+    "turns under a condition": "void f(int n, int m, int s, const int *g, double *a) {"
+    " if (s < 9) for (int i = 0; i < n; i += s) if (g[i] > 0) for (int j = 0; j < m; j += s) a[j] += g[i]; }",
+    "no type": "void f(const void *of, float *x) { for (int i = 0; i < ((const layer *)of)->h; i++) x[i] += 1; }",
+    "elements without a type": "void f(void *x, int n) { for (int i = 0; i < n; i++) ((float *)x)[i] += 1; }",
     "index": "void f(int n, const int *at, double *a) { for (int i = 0; i < n; i++) a[i + at[0]] = i; }",
 }
 
@@ -53,6 +58,24 @@ def test_forms_are_taken_and_agree(target: str) -> None:
     forms = {name: marked(text, "") for name, text in sorted(FORMS.items()) if (name < "f") == (target == "c")}
     for name, line in run_together(forms, GenOptions(target=target), HEAD).items():
         assert re.search(r"size vectors? agree", line), (name, line)
+
+
+@pytest.mark.parametrize(("kind", "taken"), [("double", True), ("float", True), ("int", False), ("char", False)])
+def test_types_tell_memory_apart(kind: str, taken: bool) -> None:
+    """What a function has made of the struct may lead into it, but a double is no int."""
+    text = HEAD + f"""void f(layer *s, {kind} *b)
+{{
+  {kind} *a = ({kind} *)given(&s->h, &b);
+#pragma scop
+  for (int i = 0; i < s->h; i++)
+    for (int j = 0; j < s->w; j++)
+      a[i] += b[j];
+#pragma endscop
+}}
+"""
+    made = generate("in.c", text.replace("given(layer *s, double **b)", f"given(int *s, {kind} **b)"), GenOptions())
+    ids = [x.id for d in made.diagnostics for x in d.notes]
+    assert (ids == []) == taken and ("nonaffine-bound" in ids) != taken, ids
 
 
 def test_evaluated_once_and_only_where_the_source_does() -> None:

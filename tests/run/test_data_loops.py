@@ -100,6 +100,88 @@ void f(int n, float *restrict b, const float *restrict v, const int *restrict cn
 }""",
 }
 
+SEARCHES = {
+    "a median": """void f(int h, int bins, const int *restrict histo, const float *restrict value, float *restrict out)
+{
+  int i, k, sum;
+#pragma scop
+  for (i = 0; i < h; i++) {
+    sum = 0;
+    for (k = 0; k < bins; k++) {
+      sum += histo[k];
+      if (sum >= i) { out[i] = value[k]; break; }
+    }
+  }
+#pragma endscop
+}""",
+    "a first column": """void f(int n, int m, const unsigned char (*restrict a)[60], int *restrict all)
+{
+  int i, k;
+#pragma scop
+  for (i = 0; i < n; i++) {
+    for (k = 0; k < m && k < 60; k++)
+      if (a[i][k] > 1) break;
+    if (k == m) all[i] = 1; else all[i] = -k;
+  }
+#pragma endscop
+}""",
+    "a place in a table": """
+void f(int n, int m, const double *restrict x, const double *restrict knots, int *restrict at)
+{
+  int i, k;
+#pragma scop
+  for (i = 0; i < n; i++) {
+    for (k = m; k > 0 && knots[k - 1] > x[i]; k -= 2) ;
+    at[i] = k;
+  }
+#pragma endscop
+}""",
+    "until something else": """void f(int n, int m, char (*restrict a)[60])
+{
+  int i, k;
+#pragma scop
+  for (i = 0; i < n; i++) {
+    for (k = 0; k < m && k < 60; k++) {
+      if (a[i][k] > 40) break;
+      a[i][k] = 0;
+    }
+    for (k = 59; k >= 0; k--) {
+      if (a[i][k] > 40) break;
+      a[i][k] = 1;
+    }
+  }
+#pragma endscop
+}""",
+    "with a value that was set": """void f(int n, const char *restrict s, int *restrict num)
+{
+  int i, j;
+  double t;
+#pragma scop
+  for (i = 0; i < n; i++) {
+    for (j = 0; j < i; j++) {
+      t = s[j] * 0.5;
+      if (t == s[i]) break;
+    }
+    if (i == j) num[i] = -1; else num[i] = num[j] + 1;
+  }
+#pragma endscop
+}""",
+}
+
+
+def test_searches_agree() -> None:
+    text = "\n".join(t.replace("void f(", f"void f{k}(", 1) for k, t in enumerate(SEARCHES.values()))
+    report = run(text, GenOptions())
+    assert report.ok and all("size vectors agree" in line for line in report.lines), report
+    shared = {form for form, line in zip(SEARCHES, report.lines, strict=True) if "threads over i" in line}
+    assert shared == set(SEARCHES) - {"with a value that was set"}
+
+
+def test_a_search_stores_to_one_place() -> None:
+    loop = "for (int i = 0; i < n; i++) { for (j = 0; j < m; j++) { a[i] += b[j]; if (b[j] > 1) break; } p[i] = j; }"
+    assert "counter-after-loop" in told(loop)[1]
+    assert "jump" in told("for (j = 0; j < n; j++) { a[j] = b[j]; if (b[j] > 1) break; }")[1]
+
 
 def test_forms_agree() -> None:
     text = "\n".join(t.replace("void f(", f"void f{k}(", 1) for k, t in enumerate(FORMS.values()))

@@ -76,6 +76,22 @@ static void axpy(int n, float s, const float *x, int incx, float *y, int incy)
   int i;
   for (i = 0; i < n; ++i) y[i * incy] += s * x[i * incx];
 }
+static float from_table(float x)
+{
+  static const float table[3] = {0.5f, -1.f, 2.f};
+  int k = (int)x;
+  return k < 0 || k > 2 ? 1.f : table[k];
+}
+static float series(float x)
+{
+  float sum = 0, term = 1;
+  int k = 0;
+again:
+  sum += term;
+  term *= x / ++k;
+  if (k < 9) goto again;
+  while (1) { if (sum < 2) return sum; sum /= 2; }
+}
 static void both(float *a, int i) { a[i] += gain; a[i + 1] -= gain; }
 """
 TAIL = "static float later(const float *p, int k) { return k > 1 ? p[k - 1] : p[k] + gain; }\n"
@@ -102,6 +118,8 @@ FORMS = {
     "structs": "for (int i = 0; i < n; i++) z[i] = mul(z[i], z[n - 1 - i < 0 ? 0 : 2]);",
     "rows": "for (int i = 0; i < n; i++) scale_row(n, 8, board, i, 0.5f);",
     "old_style": "for (int i = 0; i < n; i++) { axpy(m, 2, b + i, 1, a + i, 1); a[i] += magnitude(a + i, m); }",
+    "with_a_table": "for (int i = 0; i < n; i++) a[i] = from_table(b[i]);",
+    "with_jumps": "for (int i = 0; i < n; i++) a[i] += series(b[i] * 0.1f);",
     "statement": "for (int i = 0; i < n; i++) both(a, i);",
     "defined_later": "for (int i = 0; i < n; i++) a[i] = later(b, i);",
     "chosen": "for (int i = 0; i < n; i++) a[i] = b[i] > 0 ? half(i, b) : get(p, 0, 0, 0);",
@@ -111,6 +129,8 @@ REFUSED = {
     "|for (int i = 0; i < n; i++) a[i] = fact(i, a);",
     "counts_calls": "static float count(float x) { static int calls; return x + calls++; }"
     "|for (int i = 0; i < n; i++) a[i] = count(b[i]);",
+    "changing_table": "static float step(float x) { static float t[2] = {1, 2}; t[0] += 1; return t[1] * x; }"
+    "|for (int i = 0; i < n; i++) a[i] = step(b[i]);",
     "leaves_loop": "static int find(const float *p, int n)"
     " { for (int i = 0; i < n; i++) if (p[i] > 1) return i; return -1; }"
     "|for (int i = 0; i < n; i++) a[i] = find(b, i);",

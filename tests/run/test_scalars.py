@@ -30,6 +30,7 @@ FORMS = {
     "behind its loop": ("for (i = 0; i < n; i++) a[i] = 1; a[i] = i;", NONE),
     "between loops": ("for (i = 2; i < n; i++) a[i] = i; for (j = i; j < i + 4; j++) a[j] = b[j];", ALL),
     "before the condition": ("for (i = n; --i >= 0;) a[i] = i;", ALL),
+    "down to zero": ("for (i = n > 0 ? n : 0; i--;) a[i] = i;", NONE),
     "up before the condition": ("for (i = -1; ++i < n;) a[i] = i;", ALL),
     "while": ("i = 0; while (i < n) { a[i] += b[i]; i++; }", ALL),
     "while down": ("i = n - 1; k = 5; while (i >= 0) { a[i] = k; i -= 1; }", ALL),

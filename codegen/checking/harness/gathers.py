@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import reduce
 
 import islpy as isl
 from pycparser import c_ast
@@ -17,7 +18,7 @@ from codegen.diagnostics import Unsupported
 from codegen.recognize.access.intervals import Interval, interval, union
 from codegen.recognize.access.reach import far
 from codegen.record import mutable, record
-from codegen.scop.expr import Affine, Binary, DataLoop, Declare, Expr, Gather, Ref, Store, Sym, Ternary, walk
+from codegen.scop.expr import Affine, Binary, DataBlock, DataLoop, Declare, Expr, Gather, Ref, Store, Sym, Ternary, walk
 from codegen.scop.model import Scop, Statement
 
 SMALL = (0, 3)  # what such elements are filled with
@@ -46,6 +47,15 @@ def _set(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Node]]:
             place = place.expr if isinstance(place, c_ast.UnaryOp) else place.name
         if isinstance(place, c_ast.ID):
             yield str(place.name), node.rvalue
+
+
+def _joined(e: Expr) -> Iterator[Expr]:
+    """What `&&` joins to a condition."""
+    if isinstance(e, Binary) and e.op == "&&":
+        yield from _joined(e.left)
+        yield from _joined(e.right)
+    else:
+        yield e
 
 
 @record
@@ -117,8 +127,15 @@ class Aimed:
         return None if stored or own is None or own.value is None else self._interval(s, own.value)
 
     def _counted(self, s: Statement, loop: DataLoop) -> Interval | None:
-        """From the first value up or down to the limit that the counter is compared with."""
-        cond = loop.cond
+        """From the first value up or down to the nearest limit that the counter is compared with."""
+        found = [ends for c in _joined(loop.cond) if (ends := self._limited(s, loop, c)) is not None]
+        if not found:
+            return None
+        low = max(ends[0] for ends in found)
+        return low, max(low, min(ends[1] for ends in found))
+
+    def _limited(self, s: Statement, loop: DataLoop, cond: Expr) -> Interval | None:
+        """The values as far as one comparison goes."""
         if not isinstance(cond, Binary) or cond.left != Sym(loop.counter, loop.ctype):
             return None
         first, last = self._interval(s, loop.first), self._interval(s, cond.right)
@@ -156,6 +173,9 @@ class Aimed:
             return ends[0] if len(ends) == 1 else union(*ends) if ends else SMALL
         if isinstance(e, Store):
             return self._interval(s, e.value) if e.op == "=" else None
+        if isinstance(e, (DataBlock, DataLoop)):
+            ends = [self._stored(s, x, name) for x in walk(e) if isinstance(x, Store) and not isinstance(x.place, Sym)]
+            return reduce(union, ends) if ends else SMALL
         return self._interval(s, e)
 
     def _fixed(self, s: isl.Set) -> isl.Set:

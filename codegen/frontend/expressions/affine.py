@@ -104,15 +104,15 @@ class Affiner:
         """The computed parameter that `node` is, if any."""
         if self.invariants is None or not isinstance(node, _COMPUTABLE):
             return None
-        return self._computed(self.invariants.find(node, frame, self) if self.computed else None, frame)
+        return self._computed(node, self.invariants.find(node, frame, self) if self.computed else None, frame)
 
-    def _computed(self, found: ComputedCandidate | None, frame: Frame) -> tuple[str, CType] | None:
+    def _computed(self, node: c_ast.Node, found: ComputedCandidate | None, frame: Frame) -> tuple[str, CType] | None:
         if found is None or found.text not in self.computed:
             return None
         name, ctype = self.computed[found.text]
         here = frame.domain.params()
         here = isl.Set.universe(here.get_space()) if found.harmless else here
-        if not frame.sure and not found.harmless:
+        if not found.harmless and not self._may_ask(node, frame):
             return (name, ctype) if name in self.evaluated and here.is_subset(self.evaluated[name]) else None
         self.evaluated[name] = self.evaluated[name].union(here).coalesce() if name in self.evaluated else here
         self._followed(found.text, frame)
@@ -140,17 +140,21 @@ class Affiner:
             self.readings.append(Reading(text, frame.domain.params(), sure))
 
     def want(self, node: c_ast.Node, frame: Frame) -> None:
-        """Raise MissingParameter if `node` could be a parameter: only what the source is sure to evaluate."""
-        found = None if self.invariants is None or not frame.sure else self.invariants.find(node, frame, self)
-        if found is not None and found.text not in self.computed:
+        """Raise MissingParameter if `node` could be a parameter."""
+        found = None if self.invariants is None else self.invariants.find(node, frame, self)
+        if found is not None and found.text not in self.computed and self._may_ask(node, frame):
             raise MissingParameter(found) from None
+
+    def _may_ask(self, node: c_ast.Node, frame: Frame) -> bool:
+        """May it be evaluated ahead? Only what the source is sure to evaluate, or what always has a value here."""
+        return frame.sure or (self.invariants is not None and self.invariants.has_value(node, frame, self))
 
     def pointer_test(self, node: c_ast.Node, frame: Frame) -> isl.PwAff | None:
         """The value of a test of a pointer against 0, which is a parameter; None for other conditions."""
         found = None if self.invariants is None else self.invariants.pointer_test(node, frame, self)
         if found is None:
             return None
-        known = self._computed(found, frame)
+        known = self._computed(node, found, frame)
         if known is None and found.text not in self.computed and (frame.sure or found.harmless):
             raise MissingParameter(found)
         if known is None:

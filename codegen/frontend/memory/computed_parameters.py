@@ -67,6 +67,38 @@ class Invariants:
             return None  # which element it is has no affine form
         return ComputedCandidate(c_text(whole), c_text(gaps), tuple(_divisors(gaps)), tuple(reads), ctype)
 
+    def has_value(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> bool:
+        """Is it a quotient of plain integers that is defined everywhere in the frame, though the source may not come to
+        ask for it? As are the numbers of turns of loops by steps, `(n - 1) / step` for `n > 0` and `step > 0`."""
+        if not isinstance(node, c_ast.BinaryOp) or node.op not in ("/", "%"):
+            return False
+        whole, mark = _spelled_out(node, frame), affiner.mark()
+        try:
+            if not self._fits(whole.left, frame, affiner) or not self._fits(whole.right, frame, affiner):
+                return False
+            by, _ = affiner.value(whole.right, frame)
+            return _everywhere(by.ge_set(frame.constant(1)), frame, affiner)
+        except (NotAffine, MissingParameter):
+            return False
+        finally:
+            affiner.back(mark)
+
+    def _fits(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> bool:
+        """A sum of variables, which is in the range of its type everywhere in the frame."""
+        if isinstance(node, c_ast.Constant):
+            return True
+        if isinstance(node, (c_ast.ID, c_ast.StructRef)):
+            return frame.iterator(getattr(node, "name", "")) is None and _is_plain(node, affiner)
+        if isinstance(node, c_ast.Cast):
+            return self._fits(node.expr, frame, affiner)
+        if not isinstance(node, c_ast.BinaryOp) or node.op not in ("+", "-"):
+            return False
+        if not self._fits(node.left, frame, affiner) or not self._fits(node.right, frame, affiner):
+            return False
+        value, ctype = affiner.value(node, frame)
+        low, high = (frame.constant(x) for x in ctype.range())
+        return _everywhere(value.ge_set(low).intersect(value.le_set(high)), frame, affiner)
+
     def pointer_test(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> ComputedCandidate | None:
         """`p != 0`, for a pointer that the region does not set, also where it stands as `p == 0`."""
         if not isinstance(node, c_ast.BinaryOp) or node.op not in ("==", "!=") or not _is_zero(node.right):
@@ -205,6 +237,16 @@ class Invariants:
             if isinstance(step, c_ast.StructRef):
                 path = (*path, f".{step.field.name}")
         return MemoryRead(c_text(node), shape.elem, base, tuple(levels))
+
+
+def _is_plain(node: c_ast.Node, affiner: Affiner) -> bool:
+    """Is it a parameter for which no pointer is followed?"""
+    text = c_text(node)
+    return text in affiner.params and "->" not in text
+
+
+def _everywhere(holds: isl.Set, frame: Frame, affiner: Affiner) -> bool:
+    return bool(frame.domain.intersect_params(affiner.ranges).is_subset(holds))
 
 
 def _is_zero(node: c_ast.Node) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import field
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.parameters.reached import reached
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.members import find_member
 from codegen.frontend.syntax.symbols import RegionSite
@@ -255,41 +256,12 @@ def _chain(node: c_ast.Node, site: RegionSite) -> DeclaredType | None:
     return None if member is None or outer.special else member.shape
 
 
-def _reached(scan: _Scan) -> list[Place]:
-    """Variables and members that the region reads by name, and that a pointer which it writes through was set from."""
-    site, origins = scan.site, scan.site.origins
-    stores = [p for w in sorted(scan.written) for p in _stored(w, scan)]
-    found = []
-    for name, *path in sorted(scan.read):
-        shape = site.variables[name].shape
-        object_of_its_own = not shape.declarators and name not in origins.exposed
-        plain = shape.declarators and not path  # elements are arrays of the model
-        if name not in scan.written and not object_of_its_own and not plain:
-            found += [(name, *path)] if any(origins.reaches(s, (name, *path)) for s in stores) else []
-    return found
-
-
-def _stored(name: str, scan: _Scan) -> list[Place]:
-    """Where stores through a variable go; what a pointer within a struct leads to is no part of the struct."""
-    out: list[Place] = []
-    for path in sorted(scan.written_members.get(name, ())):
-        var, member = scan.site.variables.get(name), None
-        struct = None if var is None else var.shape.struct
-        for step in path:
-            member = find_member(scan.site.types, struct, step)
-            struct = None if member is None else member.shape.struct
-        behind = member is not None and any(la.kind == "pointer" for la in member.shape.declarators)
-        if not behind or (name, *path) in scan.site.origins.direct:
-            out.append((name, *path))
-    return out
-
-
 def prescan(site: RegionSite) -> Prescan:
     """Look over the region's statements once."""
     scan = _Scan(site)
     for s in site.statements:
         scan.visit(s)
-    for name, *path in _reached(scan):
+    for name, *path in reached(site, scan.written_members, scan.read):
         scan.written.add(name)
         scan.written_members.setdefault(name, set()).add(tuple(path))
         scan.whole_members.setdefault(name, set()).add(tuple(path))

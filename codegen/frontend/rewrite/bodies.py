@@ -34,6 +34,16 @@ def check_body(func: c_ast.FuncDef) -> None:
             raise NoForm("it defines a type")
 
 
+def has_form(func: c_ast.FuncDef) -> bool:
+    """Can its body stand somewhere else, as far as that shows in the body?"""
+    try:
+        check_body(func)
+        without_return(items_of(func.body), Into(""))
+    except NoForm:
+        return False
+    return True
+
+
 def locals_of(func: c_ast.FuncDef) -> list[str]:
     """Names of the variables that the body declares, in order."""
     return list(dict.fromkeys(str(n.name) for n in nodes(func.body) if isinstance(n, c_ast.Decl) and n.name))

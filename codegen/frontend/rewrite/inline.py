@@ -1,8 +1,9 @@
 """Calls of functions of the file, written out in place.
 
-A function that only computes a value from numbers stays a call. Of others, a body that is one value under conditions
-takes the place of the call, conditions and all; longer ones become a block in front of the statement, with variables of
-their own for parameters and the value, where the statement is sure to make the call.
+A function that only computes a value from numbers stays a call, and so does one with loops or jumps that cannot be
+written out. Of others, a body that is one value under conditions takes the place of the call, conditions and all;
+longer ones become a block in front of the statement, with variables of their own for parameters and the value, where
+the statement is sure to make the call.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from codegen.frontend.rewrite.bodies import (
     as_value,
     check_body,
     free_names,
+    has_form,
     locals_of,
     named,
     substituted,
@@ -171,8 +173,10 @@ class _Inliner(ArgumentForms):
     # -- calls -----------------------------------------------------------------------------------------
 
     def _written_out(self, node: c_ast.FuncCall) -> bool:
-        name = _called(node)
-        return name in self.site.functions and not is_pure(name, self.pure, self.site.functions)
+        name, functions = _called(node), self.site.functions
+        if name not in functions or is_pure(name, self.pure, functions):
+            return False
+        return has_form(functions[name]) or not is_pure(name, self.pure, functions, loops=True)
 
     def _call(self, node: c_ast.FuncCall, index: bool) -> tuple[Items, c_ast.Node]:
         before, args = self._arguments(node)

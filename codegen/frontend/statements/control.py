@@ -17,8 +17,9 @@ from codegen.frontend.expressions.affine import NotAffine, c_text
 from codegen.frontend.expressions.paths import affine_part
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain, is_formula
-from codegen.frontend.rewrite.canonical_loops import assigned_in
 from codegen.frontend.rewrite.jumps import choices, empty, leading_breaks, once, plain_body
+from codegen.frontend.rewrite.loops.canonical_loops import assigned_in
+from codegen.frontend.rewrite.loops.searches import breaks, search_in
 from codegen.frontend.rewrite.plain_statements import ends_program
 from codegen.frontend.statements.assignments import StatementBuilder, without_predicate
 from codegen.frontend.statements.body import BodyBuilder
@@ -29,7 +30,7 @@ from codegen.frontend.syntax.live import addressed, live_before_branches, mentio
 from codegen.frontend.syntax.pragmas import check_pragma
 from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
-from codegen.scop.expr import Expr, Ternary
+from codegen.scop.expr import Expr, Ternary, may_skip
 from codegen.scop.types import INT, CType
 from codegen.source.region_slice import UNSEEN_JUMP
 
@@ -101,7 +102,8 @@ class Walker(StatementBuilder):
             id, message, hint = _REFUSED[kind]
             raise Unsupported(id, message, location(node, self.site.loc), hint)
         if isinstance(node, c_ast.Compound):
-            return self.block(node.block_items or (), frame)
+            whole = self._as_data(node, frame) if search_in(node) else None
+            return self.block(node.block_items or (), frame) if whole is None else whole
         if isinstance(node, c_ast.For):
             return self._for(node, frame)
         if isinstance(node, c_ast.If):
@@ -139,16 +141,16 @@ class Walker(StatementBuilder):
         loc = location(node, self.site.loc)
         header = self._header(node, frame, loc)
         exits, body = leading_breaks(plain_body(node.stmt))
-        if exits:
-            header = self._until(header, exits, frame, loc)
+        if any(breaks(x) for x in body) and (whole := self._as_data(node, frame)) is not None:
+            return whole
         try:
+            if exits:
+                header = self._until(header, exits, frame, loc)
             space = loop_space(header, frame, self.affiner, loc)
         except Unsupported as error:  # it may not be the only one
             mark = len(self.statements)
-            if error.id == "nonaffine-bound" and not exits and frame.iterators and _depth(node.stmt) < 2:
-                whole = self._data_loop(node, frame)
-                if whole is not None:
-                    return whole
+            if error.id in ("nonaffine-bound", "jump") and (whole := self._as_data(node, frame)) is not None:
+                return whole
             self.block(body, frame.enter(header.name, header.ctype, header.outside))
             del self.statements[mark:]
             raise
@@ -196,8 +198,12 @@ class Walker(StatementBuilder):
             )
         return self.final_value(header.name, header.ctype, space.exit_value(), frame, loc)
 
-    def _data_loop(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...] | None:
-        """A loop whose bounds are data as one statement; None where it does what no statement can."""
+    def _as_data(self, node: c_ast.For | c_ast.Compound, frame: Frame) -> tuple[RawNode, ...] | None:
+        """An inner loop that data decide about as one statement; None for outer ones, and where it does what no
+        statement can."""
+        return self._data_loop(node, frame) if frame.iterators and _depth(node) < 3 else None
+
+    def _data_loop(self, node: c_ast.For | c_ast.Compound, frame: Frame) -> tuple[RawNode, ...] | None:
         from codegen.frontend.statements.dataloops import LoopReader
 
         inner = without_predicate(frame)
@@ -209,7 +215,7 @@ class Walker(StatementBuilder):
         try:
             asked = None if frame.predicate is None else builder.expr(frame.predicate)
             builder.sure = frame.predicate is None
-            rhs: Expr = reader.loop(node)
+            rhs: Expr = reader.read(node)
         except DataSubscript:
             raise
         except Unsupported as error:
@@ -219,8 +225,10 @@ class Walker(StatementBuilder):
         if reader.target is None or frame.domain.is_empty():
             return ()
         self.counters |= reader.counters
-        kept = builder.kept(reader.target)
-        rhs = rhs if asked is None else Ternary(asked, rhs, kept, True)
+        if asked is not None:
+            rhs = Ternary(asked, rhs, builder.kept(reader.target), True)
+        elif may_skip(rhs):
+            builder.kept(reader.target)
         return self.close(builder, "=", reader.target, rhs, node, c_text(node))
 
     def _until(self, header: Header, exits: Sequence[c_ast.If], frame: Frame, loc: Loc) -> Header:

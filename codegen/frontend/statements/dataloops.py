@@ -39,7 +39,11 @@ class LoopReader:
     stored: str = ""  # its C text
     counters: set[str] = field(default_factory=set)  # variables of the function that are counted with
 
-    def loop(self, node: c_ast.For) -> DataLoop:
+    def read(self, node: c_ast.For | c_ast.Compound) -> Expr:
+        """The loop, behind variables of its own if it is a block."""
+        return self._code(node)
+
+    def _loop(self, node: c_ast.For) -> DataLoop:
         b = self.builder
         loc = location(node, self.site.loc)
         header = read_header(node, dict(self.site.variables), self.site.types, loc)
@@ -82,7 +86,7 @@ class LoopReader:
             self.builder.code = saved
             return made
         if isinstance(node, c_ast.For):
-            return self.loop(node)
+            return self._loop(node)
         if isinstance(node, c_ast.If):
             cond = self.builder.expr(node.cond)
             return Ternary(cond, self._code(node.iftrue), self._code(node.iffalse), True)

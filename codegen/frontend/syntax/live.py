@@ -26,6 +26,11 @@ def live_behind(function: c_ast.FuncDef, last: frozenset[int]) -> Names | None:
     return _walked(function, last).found
 
 
+def live_before(node: c_ast.Node) -> Names:
+    """The variables that a statement without labels may look at before it has set them."""
+    return _Liveness(frozenset(), _NONE).before(node, _Ways(_NONE, _NONE, _NONE))
+
+
 @lru_cache(maxsize=2)
 def live_before_branches(function: c_ast.FuncDef) -> Mapping[int, Names]:
     """The variables that are live before each `if` of a function, by the identity of the `if`."""

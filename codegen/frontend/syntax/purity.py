@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pycparser import c_ast
 
 from codegen.frontend.syntax.declarators import parameters
+from codegen.record import record
 
 _MATH = (
     "acos",
@@ -126,48 +128,75 @@ PURE_NAMES = frozenset(
 )
 
 
-def is_pure(name: str, declared: frozenset[str], functions: Mapping[str, c_ast.FuncDef], depth: int = 0) -> bool:
-    """May `name` be called any number of times, in any order, without anyone noticing?"""
-    if name in declared:
-        return True
-    if name in functions:
-        return depth < 8 and _pure_body(functions[name], declared, functions, depth)
-    return name in PURE_NAMES
+_LOOPS = (c_ast.While, c_ast.DoWhile, c_ast.For, c_ast.Goto, c_ast.Label)
 
 
-def _pure_body(
-    func: c_ast.FuncDef, declared: frozenset[str], functions: Mapping[str, c_ast.FuncDef], depth: int
-) -> bool:
-    """A body that reads and writes its own variables only: no pointers, no loops that might not end."""
-    own: set[str] = set()
-    for p in parameters(func):
-        if not isinstance(p.type, c_ast.TypeDecl):
+def is_pure(name: str, declared: frozenset[str], functions: Mapping[str, c_ast.FuncDef], loops: bool = False) -> bool:
+    """May `name` be called any number of times, in any order, without anyone noticing? With `loops` it may hold loops
+    and jumps, as functions do that are called where they cannot be written out."""
+    return _Body(declared, functions, loops).calls(name)
+
+
+@record
+class _Body:
+    """Bodies that read and write their own variables only, and tables of constants: no pointers."""
+
+    declared: frozenset[str]
+    functions: Mapping[str, c_ast.FuncDef]
+    loops: bool
+    depth: int = 0
+
+    def calls(self, name: str) -> bool:
+        if name in self.declared:
+            return True
+        if name in self.functions:
+            return self.depth < 8 and replace(self, depth=self.depth + 1)._function(self.functions[name])
+        return name in PURE_NAMES
+
+    def _function(self, func: c_ast.FuncDef) -> bool:
+        if not all(isinstance(p.type, c_ast.TypeDecl) for p in parameters(func)):
             return False
-        own.add(p.name)
-    return all(_pure_node(n, own, declared, functions, depth) for n in func.body.block_items or ())
+        numbers, tables = {str(p.name) for p in parameters(func)}, set[str]()
+        return all(self._node(n, numbers, tables) for n in func.body.block_items or ())
 
-
-def _pure_node(
-    node: c_ast.Node, own: set[str], declared: frozenset[str], functions: Mapping[str, c_ast.FuncDef], depth: int
-) -> bool:
-    if isinstance(node, c_ast.Decl):
-        if not isinstance(node.type, c_ast.TypeDecl) or "static" in (node.storage or ()):
+    def _node(self, node: c_ast.Node, numbers: set[str], tables: set[str]) -> bool:
+        """Is nothing looked at or changed but these variables, and elements of these tables? Declarations add some."""
+        if isinstance(node, c_ast.Decl):
+            if not self._declared(node, numbers, tables):
+                return False
+        elif isinstance(node, c_ast.FuncCall):
+            args = getattr(node.args, "exprs", None) or ()
+            return self.calls(getattr(node.name, "name", "")) and all(self._node(a, numbers, tables) for a in args)
+        elif isinstance(node, c_ast.ArrayRef):
+            table = isinstance(node.name, c_ast.ID) and node.name.name in tables
+            return table and self._node(node.subscript, numbers, tables)
+        elif isinstance(node, c_ast.ID):
+            return node.name in numbers
+        elif isinstance(node, (c_ast.StructRef, *(() if self.loops else _LOOPS))) or _is_address(node):
             return False
-        own.add(node.name)
-    if isinstance(node, c_ast.FuncCall):
-        args = getattr(node.args, "exprs", None) or ()
-        return is_pure(getattr(node.name, "name", ""), declared, functions, depth + 1) and all(
-            _pure_node(a, own, declared, functions, depth) for a in args
-        )
-    if isinstance(node, c_ast.ID):
-        return node.name in own
-    if isinstance(node, c_ast.UnaryOp) and node.op in ("&", "*"):
-        return False
-    banned = (c_ast.While, c_ast.DoWhile, c_ast.For, c_ast.Goto, c_ast.Label, c_ast.ArrayRef, c_ast.StructRef)
-    if isinstance(node, banned):
-        return False
-    return all(_pure_node(child, own, declared, functions, depth) for child in node if not _is_type(child))
+        return all(self._node(child, numbers, tables) for child in node if not _is_type(child))
+
+    def _declared(self, node: c_ast.Decl, numbers: set[str], tables: set[str]) -> bool:
+        kept = "static" in (node.storage or ())
+        if isinstance(node.type, c_ast.ArrayDecl) and isinstance(node.type.type, c_ast.TypeDecl):
+            tables.add(str(node.name))
+            numbers.discard(str(node.name))
+            constants = isinstance(node.init, c_ast.InitList) and all(map(_is_number, node.init.exprs))
+            return kept and "const" in (node.type.type.quals or ()) and constants
+        numbers.add(str(node.name))
+        tables.discard(str(node.name))
+        return isinstance(node.type, c_ast.TypeDecl) and not kept
+
+
+def _is_address(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.UnaryOp) and node.op in ("&", "*")
+
+
+def _is_number(node: c_ast.Node) -> bool:
+    if isinstance(node, c_ast.UnaryOp) and node.op in ("-", "+"):
+        return _is_number(node.expr)
+    return isinstance(node, c_ast.Constant)
 
 
 def _is_type(node: c_ast.Node) -> bool:
-    return isinstance(node, (c_ast.TypeDecl, c_ast.Typename, c_ast.IdentifierType))
+    return isinstance(node, (c_ast.TypeDecl, c_ast.Typename, c_ast.IdentifierType, c_ast.ArrayDecl))

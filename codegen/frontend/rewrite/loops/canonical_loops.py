@@ -31,7 +31,16 @@ def counted(items: Sequence[c_ast.Node]) -> list[c_ast.Node]:
 
 
 def _for(node: c_ast.For) -> list[c_ast.Node]:
-    return _several(_early(node))
+    return _several(_early(_compared(node)))
+
+
+def _compared(node: c_ast.For) -> c_ast.For:
+    """`for (i = n; i--;)` asks whether i is 0."""
+    cond = node.cond
+    if node.next is not None or not isinstance(cond, c_ast.UnaryOp) or cond.op not in STEPS:
+        return node
+    test = c_ast.BinaryOp("!=", cond, c_ast.Constant("int", "0", cond.coord), cond.coord)
+    return c_ast.For(node.init, test, None, node.stmt, node.coord)
 
 
 # -- for (i = n; --i >= 0;) ------------------------------------------------------------------------------------
