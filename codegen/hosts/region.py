@@ -8,8 +8,9 @@ from codegen.ast.ctree import Block, CNode, Declare, For, If, Instance, ProductN
 from codegen.ast.generate import generate as generate_ast
 from codegen.ast.peel import has_tests
 from codegen.diagnostics import Severity, Unsupported
+from codegen.isa.common import common_name
 from codegen.machine import Machine
-from codegen.machine.variants import variants
+from codegen.machine.variants import MachineVariant, variants
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
@@ -136,7 +137,8 @@ def _others(
     if not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
         return ()
     out = []
-    for v in variants(machine):
+    rest = [MachineVariant("", machine)] if variants(machine) else []
+    for v in (*variants(machine), *rest):
         emitted = emit_region(made.program.scop, _with_blocks(made.code, v.machine), around, threads)
         if read_back(emitted):
             return ()
@@ -145,11 +147,12 @@ def _others(
 
 
 def _with_blocks(node: CNode, machine: Machine) -> CNode:
-    """The tree with its products in the blocks that suit a machine."""
+    """The tree with its products in the blocks that suit a machine, their kernels under names common to all."""
     if isinstance(node, ProductNode):
         if not isinstance(node.product.how, Blocking):
             return node
-        return replace(node, product=replace(node.product, how=blocking(node.product.what, machine)))
+        how = blocking(node.product.what, machine)
+        return replace(node, product=replace(node.product, how=replace(how, isa=common_name(how.isa))))
     if isinstance(node, (For, Declare)):
         return replace(node, body=_with_blocks(node.body, machine))
     if isinstance(node, If):

@@ -15,6 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from codegen.isa.common import common, underlying
 from codegen.isa.known import own
 from codegen.isa.model import C_TYPES, LONGEST_BITS, Isa, Vec, bits_of, is_float
 from codegen.scop.lanes import ELEMENTS
@@ -31,6 +32,8 @@ GENERIC_BITS = 128
 @cache
 def load(name: str, vector_bits: int = GENERIC_BITS) -> Isa:
     """The instruction set called `name`. `vector_bits` is the width for `generic`; the others know theirs."""
+    if underlying(name):
+        return common(load(underlying(name), vector_bits))
     mine = own(name)
     return isa_of(name, table(name) if mine is None else mine.table, vector_bits)
 

@@ -38,12 +38,12 @@ def helper_name(isa: Isa, elem: str, op: str) -> str:
 def call(isa: Isa, elem: str, op: str, args: Sequence[str]) -> str:
     """C text of an operation on arguments that are C text: its pattern, or a call of its helper."""
     pattern = isa.vec(elem).op(op)
-    if pattern and _inline(pattern) and not (op in FUSED and is_float(elem)):
+    if pattern and is_inline(pattern) and not (op in FUSED and is_float(elem)):
         return pattern.format(*(bare(a) if _alone(pattern, i) else a for i, a in enumerate(args)))
     return f"{helper_name(isa, elem, op)}({', '.join(map(bare, args))})"
 
 
-def _inline(pattern: str) -> bool:
+def is_inline(pattern: str) -> bool:
     """Whether the pattern can stand in an expression: no statements, and no argument written twice."""
     return not pattern.startswith("{{") and all(pattern.count(f"{{{i}}}") < 2 for i in range(4))
 

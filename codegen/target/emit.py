@@ -99,8 +99,8 @@ class RegionText:
         """The kernels that the text calls."""
         if self.portable is None:
             return self.kernels
-        isa, bits, _ = min(self.kernels, key=repr)
-        return (self.kernels - frozenset(self.portable.variants[-1].kernels)) | {(isa, bits, self.portable)}
+        isa, bits, _ = self.portable.variants[-1].kernels[0]
+        return frozenset((*self.portable.shared, (isa, bits, self.portable)))
 
 
 @record

@@ -5,14 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from codegen.isa.common import underlying
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
 from codegen.lower.nest.kernel import NestKernel
 from codegen.target.emit import AnyKernel
 from codegen.target.finish.outline import outlined
 from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
-from codegen.target.portable import Portable, together
-from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude, prelude_macros
+from codegen.target.portable import Portable, TextVariant, together
+from codegen.target.product.microkernel import (
+    FUSED,
+    MicroKernel,
+    common_kernel,
+    common_prelude,
+    micro_kernel,
+    prelude,
+    prelude_macros,
+)
+from codegen.target.product.microkernel_rolled import whole_of
+
+_ONE_OF = "TW_MACHINE"
 
 
 def kernel_texts(kernels: frozenset[AnyKernel], require: bool) -> list[str]:
@@ -26,7 +38,7 @@ def kernel_texts(kernels: frozenset[AnyKernel], require: bool) -> list[str]:
     return [x.strip("\n") + "\n" for x in (*out, *_chosen(portable))]
 
 
-def _of_one_isa(kernels: Iterable[AnyKernel], name: str, bits: int, macros: bool = True) -> list[str]:
+def _of_one_isa(kernels: Iterable[AnyKernel], name: str, bits: int) -> list[str]:
     isa = load_isa(name, bits)
     mine = sorted((k for n, b, k in kernels if (n, b) == (name, bits)), key=repr)
     tiles = [k for k in mine if isinstance(k, MicroKernel)]
@@ -34,24 +46,54 @@ def _of_one_isa(kernels: Iterable[AnyKernel], name: str, bits: int, macros: bool
     nests = [k for k in mine if isinstance(k, NestKernel)]
     out = _nests(isa, nests) if nests else []
     texts = list(dict.fromkeys(micro_kernel(isa, k) for k in tiles))
-    out += [prelude(isa, tiles, macros), *map(_once, texts)] if tiles else []
+    out += [prelude(isa, tiles), *map(_once, texts)] if tiles else []
     return out + ([matvec_prelude(isa, matvecs), *(_once(matvec_kernel(isa, k)) for k in matvecs)] if matvecs else [])
 
 
 def _chosen(portable: Iterable[Portable]) -> list[str]:
-    """Kernels for one machine after the other, and the macros that regions call them by, as far as the compiler is told
-    to use it."""
+    """Kernels that are one text for several machines: what their names stand for, as far as the compiler is told to use
+    it, and the kernels."""
     variants = together(portable)
     if not variants:
         return []
-    tiles = [(load_isa(n, b), k) for v in variants for n, b, k in v.kernels if isinstance(k, MicroKernel)]
-    out = [prelude_macros([micro_kernel(isa, k) for isa, k in tiles])]
-    for k, v in enumerate(variants):
-        out.append(f"#{'elif' if k else 'if'} {v.when}" if v.when else "#else")
-        for name, bits in sorted({(n, b) for n, b, _ in v.kernels}):
-            out += _of_one_isa(v.kernels, name, bits, macros=False)
-        out.append("\n".join(f"#define {name} {value}" for name, value in v.macros))
-    return [*out, "#endif"]
+    tiles = [(load_isa(n, b), k) for n, b, k in variants[-1].kernels if isinstance(k, MicroKernel)]
+    texts = list(dict.fromkeys(common_kernel(isa, whole_of(k)) for isa, k in tiles))
+    operations = [common_prelude(_isa_of(v), texts) for v in variants]
+    fused = [FUSED] if any("TW_FUSED" in x for x in operations) else []
+    whens = [v.when for v in variants]
+    return [prelude_macros(texts), *fused, *_by_macros(whens, operations), *_numbers(variants), *map(_once, texts)]
+
+
+def _numbers(variants: Sequence[TextVariant]) -> list[str]:
+    """A table of macros, a row for each and a column for each machine, and the macro that chooses the column."""
+    columns = [_label(v.when) for v in variants]
+    head = f"#define {_ONE_OF}({', '.join(columns)})"
+    rows = [(name, [dict(v.macros)[name] for v in variants]) for name, _ in variants[0].macros]
+    table = "\n".join(f"#define {name} {_ONE_OF}({', '.join(values)})" for name, values in rows)
+    return [*_by_macros([v.when for v in variants], [f"{head} {x}" for x in columns]), table]
+
+
+def _label(when: str) -> str:
+    """A name for machines: the first macro that they are known by."""
+    found = re.search(r"\b__(\w+?)__\b", when)
+    return found[1].lower() if found else "other"
+
+
+def _isa_of(v: TextVariant) -> Isa:
+    """The instruction set behind the common names of a variant's kernels."""
+    name, bits, _ = v.kernels[0]
+    return load_isa(underlying(name), bits)
+
+
+def _by_macros(whens: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Of several texts the one whose condition is the first to hold; the last ones together, where they are equal."""
+    ways = list(zip(whens, texts, strict=True))
+    while len(ways) > 1 and ways[-2][1] == ways[-1][1]:
+        del ways[-2]
+    out = []
+    for k, (when, text) in enumerate(ways):
+        out += [f"#{'elif' if k else 'if'} {when}" if when else "#else", text]
+    return [*out, "#endif"] if len(ways) > 1 else [ways[0][1]]
 
 
 def _test(isa: Isa, require: bool) -> list[str]:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from codegen.isa.load import load as load_isa
 from codegen.record import record
-from codegen.target.product.microkernel import name as kernel_name
-from codegen.target.product.microkernel import nr_max
-from codegen.target.product.tiles import edge_kernels, micro_kernel_of
+from codegen.target.product.microkernel import common_kernel, numbers, stem
+from codegen.target.product.tiles import micro_kernel_of
 
 if TYPE_CHECKING:
     from codegen.target.emit import Kernel, RegionText
@@ -37,9 +36,10 @@ class TextVariant:
 
 @record
 class Portable:
-    """A region's kernels for several machines, the one for all others last; not those that are the same for all."""
+    """A region's kernels for several machines, the one for all others last, and those that are the same for all."""
 
     variants: tuple[TextVariant, ...]
+    shared: frozenset[Kernel] = frozenset()
 
 
 def merged(texts: Sequence[str], known: Sequence[Mapping[str, str]]) -> tuple[str, tuple[dict[str, str], ...]] | None:
@@ -61,41 +61,31 @@ def merged(texts: Sequence[str], known: Sequence[Mapping[str, str]]) -> tuple[st
 
 
 def for_all(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple[str, Portable | None]:
-    """A region's text for all machines, and its kernels; for the base alone, where texts differ in more than words."""
-    all_of_them = (*(x for _, x in others), base)
-    products = [x.products for x in all_of_them]
-    same = len(set(map(len, products))) == 1
-    texts = [_with_both_sizes(x.plain or x.text, x.products) for x in all_of_them]
-    found = merged(texts, [words_of(x) for x in products]) if same else None
+    """A region's text for all machines, the last of which is the one for all others, and its kernels; that of the base
+    alone, where texts differ in more than words."""
+    products = [x.products for _, x in others]
+    same = len(set(map(len, products))) == 1 and len({tuple(map(_kernel_text, x)) for x in products}) == 1
+    found = merged([x.plain or x.text for _, x in others], [words_of(x) for x in products]) if same else None
     if found is None:
         return base.text, None
     text, tables = found
-    shared = frozenset.intersection(*(x.kernels for x in all_of_them))
-    whens = (*(when for when, _ in others), "")
-    variants = tuple(
-        TextVariant(when, _macros(table, x.products), tuple(sorted(x.kernels - shared, key=repr)))
-        for when, table, x in zip(whens, tables, all_of_them, strict=True)
-    )
-    return text, Portable(variants)
+    shared = frozenset.intersection(*(x.kernels for _, x in others))
+    variants = (_variant(when, x, shared, used) for (when, x), used in zip(others, tables, strict=True))
+    return text, Portable(tuple(variants), shared)
 
 
-def _with_both_sizes(text: str, products: Sequence[ProductView]) -> str:
-    """Kernels are called with a tile's rows and columns, whether or not they ask for both: `_macros` leave out what one
-    does not ask for."""
-    for v in products:
-        text = text.replace(f"{v.kernel}({''.join(f'tw_{x}, ' for x in v.asked)}", f"{v.kernel}(tw_m, tw_n, ")
-    return text
+def _kernel_text(v: ProductView) -> str:
+    isa = load_isa(v.how.isa, v.how.bits)
+    return common_kernel(isa, micro_kernel_of(v.wanted.what, v.how))
 
 
-def _macros(table: Mapping[str, str], products: Sequence[ProductView]) -> tuple[tuple[str, str], ...]:
-    """Heads and values of macros; those for kernels that do not ask for both sizes have arguments."""
-    fewer = {v.kernel: v.asked for v in products if v.asked != "mn"}
-    return tuple(
-        (f"{name}(m, n, ...)", f"{value}({''.join(f'{x}, ' for x in fewer[value])}__VA_ARGS__)")
-        if value in fewer
-        else (name, value)
-        for name, value in table.items()
-    )
+def _variant(when: str, x: RegionText, shared: frozenset[Kernel], used: Mapping[str, str]) -> TextVariant:
+    """The macros that the region's text uses, and those of its kernels."""
+    macros = dict(used)
+    for v in x.products:
+        kernel = micro_kernel_of(v.wanted.what, v.how)
+        macros.update((n, str(k)) for n, k in numbers(load_isa(v.how.isa, v.how.bits), kernel).items())
+    return TextVariant(when, tuple(macros.items()), tuple(sorted(x.kernels - shared, key=repr)))
 
 
 def together(portable: Iterable[Portable]) -> tuple[TextVariant, ...]:
@@ -122,19 +112,10 @@ def words_of(products: Sequence[ProductView]) -> dict[str, str]:
 
 def _words(v: ProductView) -> Iterator[tuple[str, str]]:
     what, how = v.wanted.what, v.how
-    isa, kernel = load_isa(how.isa, how.bits), micro_kernel_of(what, how)
-    name = kernel_name(isa, kernel)
-    # The kernel's name without the instruction set and the tile says what it computes.
-    stem = name.removeprefix(f"{isa.prefix}_").replace(f"_{kernel.mr}x{nr_max(isa, kernel)}", "", 1)
-    stem += f"_{len(what.step.left)}" if len(what.step.left) > 1 else ""
-    stem = f"TW_{stem.removesuffix('_spread').upper()}"
-    _, low = edge_kernels(what, how)
+    kernel = micro_kernel_of(what, how)
+    yield from ((name, str(n)) for name, n in numbers(load_isa(how.isa, how.bits), kernel).items())
+    at = stem(kernel) + (f"_{len(what.step.left)}" if len(what.step.left) > 1 else "")
     values = {
-        "KERNEL": name,
-        "MR": how.mr,
-        "NR": nr_max(isa, kernel),
-        "LANES": isa.lanes_max(kernel.elem),
-        "HALF": low.mr if low else 0,
         "LAST": how.mr - 1,
         "MC": how.mc,
         "KC": how.kc,
@@ -146,4 +127,4 @@ def _words(v: ProductView) -> Iterator[tuple[str, str]]:
         "DIRECT": how.direct,
         "COPIES": v.left.copies,
     }
-    yield from ((f"{stem}_{k}", str(x)) for k, x in values.items())
+    yield from ((f"{at.upper()}_{k}", str(x)) for k, x in values.items())

@@ -77,9 +77,13 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: Su
     return in_language(text, how.language)
 
 
+# Multiply-adds that TW_NO_FMA takes apart.
+_FUSING = re.compile(r"^#ifndef TW_NO_FMA\n#define (tw_\w+)\(|^#define (tw_\w+)\([^\n]*TW_FUSED\(", re.M)
+
+
 def _apart(texts: list[str]) -> list[str]:
     """Kernels that round products and sums apart, whatever kernels of other results in the file do."""
-    fused = sorted({name for text in texts for name in re.findall(r"^#ifndef TW_NO_FMA\n#define (\w+)\(", text, re.M)})
+    fused = sorted({name for text in texts for found in _FUSING.findall(text) for name in found if name})
     if not texts:
         return []
     seen = " || ".join(f"defined {name}" for name in fused)

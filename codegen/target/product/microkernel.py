@@ -7,30 +7,32 @@ step 0, 1, ...
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
+from codegen.isa.common import definitions as common_definitions
+from codegen.isa.common import is_common
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
 from codegen.isa.text import BARRIER, PREFETCH
 from codegen.scop.lanes import Lane, walk
 from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel, smaller
-from codegen.target.product.microkernel_rolled import is_rolled, rolled_view, whole_of
+from codegen.target.product.microkernel_rolled import TileTexts, is_rolled, rolled_view, whole_of
 from codegen.target.product.microkernel_view import view
 from codegen.target.text.templates import environment
 
-__all__ = ["MicroKernel", "asked_sizes", "columns_text", "is_rolled", "lanes_text", "micro_kernel", "name", "nr_max",
-           "nr_text", "prelude", "prelude_macros", "row_unit", "smaller", "tile_name"]  # fmt: skip
+__all__ = ["MicroKernel", "asked_sizes", "columns_text", "common_kernel", "is_rolled", "lanes_text", "micro_kernel",
+           "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros", "row_unit", "smaller", "stem", "tile_name",
+           "with_numbers"]  # fmt: skip
 
 
 def name(isa: Isa, mk: MicroKernel) -> str:
     """The same for the same content, in every run; different for different content."""
+    if is_common(isa):
+        return stem(mk)
     columns = nr_max(isa, mk) if isa.bits else f"{mk.nv}v"
-    parts = [isa.prefix, mk.elem, f"{mk.mr}x{columns}", *[e.op for e in walk(mk.step) if e.args][:4]]
-    if not _plain(mk.step) or mk.consts:
-        parts.append(hashlib.sha256(f"{mk.step} {mk.consts}".encode()).hexdigest()[:6])
+    parts = [isa.prefix, mk.elem, f"{mk.mr}x{columns}", spelled(mk.step)]
     parts += [f"of_{mk.a_rows or mk.mr}x{mk.b_vectors or mk.nv}v"] if mk.a_rows or mk.b_vectors else []
     parts += ["spread"] if mk.spread else []
     parts += ["narrow"] if mk.narrow else []
@@ -39,9 +41,17 @@ def name(isa: Isa, mk: MicroKernel) -> str:
     return "_".join([*parts, *(["direct"] if mk.direct else [])])
 
 
-def _plain(step: Lane) -> bool:
-    """f(acc, g(a, b)): its two operations say it all."""
-    return len(step.args) == 2 and step.args[0] == Lane("acc") and step.args[1].args == (Lane("a"), Lane("b"))
+def stem(mk: MicroKernel) -> str:
+    """What a kernel computes, whatever its tile: the name of one that is printed for all instruction sets at once."""
+    return f"tw_{mk.elem}_{spelled(mk.step)}"
+
+
+def spelled(step: Lane) -> str:
+    """A step as part of a name: f(acc, g(a, b)) by its two operations, others by all there is in them, each ahead of
+    its arguments."""
+    plain = len(step.args) == 2 and step.args[0] == Lane("acc") and step.args[1].args == (Lane("a"), Lane("b"))
+    words = [e.op if e.args else str(e) for e in walk(step) if e.args or not plain]
+    return "_".join(words).replace("-", "m")
 
 
 def lanes_text(isa: Isa, elem: str) -> str:
@@ -88,12 +98,17 @@ def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
     return _rolled(isa, whole_of(mk)) if is_rolled(isa, mk) else _unrolled(isa, mk)
 
 
-def _cases(isa: Isa, whole: MicroKernel) -> list[tuple[str, int, int]]:
+def _cases(isa: Isa, whole: MicroKernel) -> list[tuple[str, str, str]]:
     """Which tiles of m x n elements take which kernel, of so many rows and vectors; the first that holds."""
+    if is_common(isa):
+        at = stem(whole).upper()
+        mr, nv, low, less = f"{at}_MR", f"{at}_NV", f"{at}_HALF", f"{at}_LESS"
+        narrow = [(f"n <= {at}_LANES", mr, "1"), (f"n <= {less} * {at}_LANES", mr, less)]
+        return [*narrow, (f"m <= {low}", low, nv), ("", mr, nv)]
     narrow, low = smaller(whole, row_unit(isa, whole.elem))
-    cases = [(f"n <= {nr_max(isa, k)}", k.mr, k.nv) for k in narrow]
-    cases += [(f"m <= {low.mr}", low.mr, low.nv)] if low else []
-    return [*cases, ("", whole.mr, whole.nv)]
+    cases = [(f"n <= {nr_max(isa, k)}", str(k.mr), str(k.nv)) for k in narrow]
+    cases += [(f"m <= {low.mr}", str(low.mr), str(low.nv))] if low else []
+    return [*cases, ("", str(whole.mr), str(whole.nv))]
 
 
 def asked_sizes(isa: Isa, whole: MicroKernel) -> str:
@@ -101,16 +116,48 @@ def asked_sizes(isa: Isa, whole: MicroKernel) -> str:
     return "".join(x for x in "mn" if any(test.startswith(x) for test, *_ in _cases(isa, whole)))
 
 
+def numbers(isa: Isa, whole: MicroKernel) -> dict[str, int]:
+    """The numbers of a kernel under common names, by the macros that stand for them where it is printed for all
+    instruction sets."""
+    _, low = smaller(whole, row_unit(isa, whole.elem))
+    values = {
+        "MR": whole.mr,
+        "NV": whole.nv,
+        "NR": nr_max(isa, whole),
+        "LANES": isa.lanes_max(whole.elem),
+        "LESS": max(1, whole.nv - 1),
+        "HALF": low.mr if low else 0,
+    }
+    return {f"{stem(whole).upper()}_{k}": n for k, n in values.items()}
+
+
+def with_numbers(text: str, values: Mapping[str, object]) -> str:
+    """A text with values in place of macros."""
+    return re.sub(r"\bTW_\w+\b", lambda m: str(values.get(m[0], m[0])), text)
+
+
+@cache
+def common_kernel(isa: Isa, whole: MicroKernel) -> str:
+    """C text of a kernel for all instruction sets, with macros for its numbers."""
+    at = stem(whole).upper()
+    return _text(isa, whole, TileTexts(f"{at}_MR", f"{at}_NV", f"{at}_LANES", f"{at}_NR"))
+
+
 @cache
 def _rolled(isa: Isa, whole: MicroKernel) -> str:
+    if is_common(isa):
+        return with_numbers(common_kernel(isa, whole), numbers(isa, whole))
+    return _text(isa, whole, TileTexts(str(whole.mr), str(whole.nv), lanes_text(isa, whole.elem), nr_text(isa, whole)))
+
+
+def _text(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> str:
     given = ("k", "a", "b", "c", "ldc", *(f"s{i}" for i in range(whole.consts)))
     return (
         environment()
         .get_template("kernel_rolled.c.j2")
         .render(
             mk=whole,
-            isa=f"{isa.name}, {isa.bits} bits",
-            nr=nr_text(isa, whole),
+            isa="" if is_common(isa) else f" for {isa.name}, {isa.bits} bits",
             target=isa.target,
             name=tile_name(isa, whole),
             choice=name(isa, whole),
@@ -118,7 +165,7 @@ def _rolled(isa: Isa, whole: MicroKernel) -> str:
             arguments=", ".join(given),
             cases=_cases(isa, whole),
             sizes=asked_sizes(isa, whole),
-            v=rolled_view(isa, whole),
+            v=rolled_view(isa, whole, sizes),
         )
     )
 
@@ -149,7 +196,7 @@ def _parameters(isa: Isa, mk: MicroKernel) -> list[str]:
     return ["long k", *tile, *(f"{t} s{i}" for i in range(mk.consts))]
 
 
-def prelude(isa: Isa, kernels: Iterable[MicroKernel], macros: bool = True) -> str:
+def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
     """What the kernels need above them: headers, vector types and helpers, only those that are used; and the macros
     that kernels of all instruction sets use."""
     kernels = tuple(kernels)
@@ -159,12 +206,25 @@ def prelude(isa: Isa, kernels: Iterable[MicroKernel], macros: bool = True) -> st
         found |= {f"{isa.prefix}_lanes_{e}": _lanes_function(isa, e) for e in sorted({k.elem for k in kernels})}
     fixed_width = re.search(r"\bu?int\d+_t\b", "\n".join([*texts, *found.values()]))
     headers = [*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])]
-    return _prelude(texts if macros else [], headers, guarded(found))
+    return _prelude(texts, headers, guarded(found))
 
 
 def prelude_macros(texts: Sequence[str]) -> str:
     """The macros that kernels of all instruction sets use."""
     return _prelude(texts, [], [])
+
+
+# A multiply-add that rounds once, or product and sum apart.
+FUSED = """#ifndef TW_NO_FMA
+#define TW_FUSED(fused, apart) fused
+#else
+#define TW_FUSED(fused, apart) apart /* products and sums are rounded apart */
+#endif"""
+
+
+def common_prelude(isa: Isa, texts: Sequence[str]) -> str:
+    """What the common names in kernels stand for on an instruction set."""
+    return _prelude([], [isa.header] if isa.header else [], common_definitions(isa, texts))
 
 
 def _prelude(texts: Sequence[str], headers: Sequence[str], found: Sequence[tuple[str, str]]) -> str:

@@ -11,13 +11,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from codegen.isa.common import is_common
 from codegen.isa.fast_paths import hurried
-from codegen.isa.model import Isa
-from codegen.isa.text import LINE_BYTES, ScalarOperand, bare, expression
+from codegen.isa.model import Isa, bits_of
+from codegen.isa.text import LINE_BYTES, PREFETCH, ScalarOperand, bare, expression
 from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel_model import UNROLL, MicroKernel
 from codegen.target.product.microkernel_view import KernelTile, plus, times
+
+
+@record
+class TileTexts:
+    """The sizes of a tile as C texts: numbers, or macros that stand for them."""
+
+    mr: str
+    nv: str
+    lanes: str
+    nr: str
+
+
+@record
+class PrefetchLoop:
+    """Asks for `count` elements of a packed operand from element `first` on, a cache line of `line` elements a time."""
+
+    operand: str
+    first: str
+    count: str
+    line: int
+
+    @property
+    def call(self) -> str:
+        return f"{PREFETCH}({self.operand}, {self.first} + l, 0);"
 
 
 @record
@@ -26,16 +51,14 @@ class RolledView:
     `x` or `x[i]`. `load_a` are declarations or, with `ahead`, values of row i of arrays that are filled so many rows
     before they are used. The fields of the quicker loop are those of `KernelView`."""
 
-    mr: int
-    nv: int
+    tile: TileTexts
     scalar: str
     packed: str  # the type of packed operands
     vector: str
     setup: list[str]
-    lanes: str
-    lines: int  # vectors in a cache line; 0: nothing is asked for ahead
+    line: int  # elements of c in a cache line; 0: nothing is asked for ahead
     load_c: str
-    prefetch: list[str]
+    prefetch: list[PrefetchLoop]
     row_type: str
     rows: list[str]  # names of arrays for the vectors of b
     load_b: list[str]
@@ -66,36 +89,35 @@ def whole_of(mk: MicroKernel) -> MicroKernel:
     return replace(mk, mr=mk.a_rows or mk.mr, nv=mk.b_vectors or mk.nv, a_rows=0, b_vectors=0)
 
 
-def rolled_view(isa: Isa, whole: MicroKernel) -> RolledView:
+def rolled_view(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> RolledView:
     """The parts of the function for a whole tile and all smaller ones."""
     tile = KernelTile(isa, whole)
     hurry = hurried(isa.vec(whole.elem), whole.step)
-    ahead = min(tile.rows_ahead(s) for s in ([whole.step, hurry.step] if hurry else [whole.step]))
+    steps = [whole.step, hurry.step] if hurry else [whole.step]
+    ahead = 0 if is_common(isa) else min(tile.rows_ahead(s) for s in steps)
     streams = bool(whole.ahead)
     doubt = bare(tile._call(hurry.doubt, "acc[i][j]")) if hurry else ""
-    element = plus("row[i]", times(int(tile.lanes), "j"))
+    element = plus("row[i]", scaled(sizes.lanes, "j"))
     return RolledView(
-        mr=whole.mr,
-        nv=whole.nv,
+        tile=sizes,
         scalar=tile.vec.scalar,
         packed=tile.value,
         vector=tile.vec.vector,
         setup=tile.setup()[1:],
-        lanes=tile.lanes,
-        lines=max(1, LINE_BYTES * 8 // tile.isa.bits) if streams else 0,
+        line=LINE_BYTES * 8 // bits_of(whole.elem) if streams else 0,
         load_c=bare(tile._call("load", element)),
-        prefetch=tile.prefetch() if streams else [],
+        prefetch=_prefetch(whole, sizes) if streams else [],
         row_type=tile.operand,
         rows=[_b(whole, q) for q in range(whole.rights)],
-        load_b=[bare(tile._call(tile._packed("load"), _b_at(tile, q))) for q in range(whole.rights)],
+        load_b=[bare(tile._call(tile._packed("load"), _b_at(sizes, q))) for q in range(whole.rights)],
         ahead=ahead,
         value_type=tile.vec.vector if whole.spread else tile.value if tile.scalar_rows else tile.operand,
         values=[_a(whole, q) for q in range(whole.lefts)],
-        load_a=[_a_value(tile, q) for q in range(whole.lefts)],
-        load_first=[[_a_value(tile, q, r, "0") for q in range(whole.lefts)] for r in range(ahead)],
-        load_later=[_a_value(tile, q, ahead) for q in range(whole.lefts)],
+        load_a=[_a_value(tile, sizes, q, "i") for q in range(whole.lefts)],
+        load_first=[[_a_value(tile, sizes, q, str(r)) for q in range(whole.lefts)] for r in range(ahead)],
+        load_later=[_a_value(tile, sizes, q, f"i + {ahead}") for q in range(whole.lefts)],
         update=_update(tile, whole.step, ahead),
-        advance=tile.advance(1),
+        advance=[f"a += {_a_step(whole, sizes)};", f"b += {times(whole.rights, sizes.nr)};"],
         store_c=bare(tile._call("store", element, "acc[i][j]")),
         quick=_update(tile, hurry.step, ahead) if hurry else "",
         mask=tile.vec.mask,
@@ -106,6 +128,26 @@ def rolled_view(isa: Isa, whole: MicroKernel) -> RolledView:
     )
 
 
+def scaled(n: str, unit: str) -> str:
+    """n units as C text; n may be a macro."""
+    return times(int(n), unit) if n.isdigit() else f"{n} * {unit}"
+
+
+def _a_step(mk: MicroKernel, sizes: TileTexts) -> str:
+    """The elements of a for one step."""
+    values = times(mk.lefts, sizes.mr)
+    if not mk.spread:
+        return values
+    return times(int(sizes.lanes), values) if sizes.lanes.isdigit() else f"{values} * {sizes.lanes}"
+
+
+def _prefetch(mk: MicroKernel, sizes: TileTexts) -> list[PrefetchLoop]:
+    """What a step reads, but `ahead` steps later."""
+    line = LINE_BYTES * 8 // bits_of(mk.narrow or mk.elem)
+    counts = {"a": _a_step(mk, sizes), "b": times(mk.rights, sizes.nr)}
+    return [PrefetchLoop(x, times(mk.ahead, n), n, line) for x, n in counts.items()]
+
+
 def _a(mk: MicroKernel, q: int) -> str:
     return "x" if mk.lefts == 1 else f"x{q}"
 
@@ -114,17 +156,17 @@ def _b(mk: MicroKernel, q: int) -> str:
     return "y" if mk.rights == 1 else f"y{q}"
 
 
-def _b_at(tile: KernelTile, q: int) -> str:
-    return plus("b", times(q, tile.nr), times(int(tile.lanes), "j"))
+def _b_at(sizes: TileTexts, q: int) -> str:
+    return plus("b", times(q, sizes.nr), scaled(sizes.lanes, "j"))
 
 
-def _a_value(tile: KernelTile, q: int, later: int = 0, row: str = "i") -> str:
-    """The value of a for a row, or so many rows later."""
-    mk = tile.mk
-    offset = plus(times(tile.copies, row), str((q * tile.a_rows + later) * tile.copies))
+def _a_value(tile: KernelTile, sizes: TileTexts, q: int, row: str) -> str:
+    """The value of a for a row."""
+    mk, at = tile.mk, plus(times(q, sizes.mr), row)
     if mk.spread:
-        return bare(tile._call("load", plus("a", offset)))
-    return f"a[{offset}]" if tile.scalar_rows else bare(tile._call(tile._packed("dup"), f"a[{offset}]"))
+        alone = at if at.isalnum() else f"({at})"
+        return bare(tile._call("load", plus("a", scaled(sizes.lanes, alone))))
+    return f"a[{at}]" if tile.scalar_rows else bare(tile._call(tile._packed("dup"), f"a[{at}]"))
 
 
 def _update(tile: KernelTile, step: Lane, ahead: int) -> str:
