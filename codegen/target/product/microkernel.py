@@ -23,8 +23,8 @@ from codegen.target.product.microkernel_view import view
 from codegen.target.text.templates import environment
 
 __all__ = ["MicroKernel", "asked_sizes", "columns_text", "common_kernel", "is_rolled", "lanes_text", "micro_kernel",
-           "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros", "row_unit", "smaller", "stem", "tile_name",
-           "with_numbers"]  # fmt: skip
+           "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros", "row_unit", "smaller", "stem",
+           "tile_name", "with_numbers"]  # fmt: skip
 
 
 def name(isa: Isa, mk: MicroKernel) -> str:
@@ -32,7 +32,7 @@ def name(isa: Isa, mk: MicroKernel) -> str:
     if is_common(isa):
         return stem(mk)
     columns = nr_max(isa, mk) if isa.bits else f"{mk.nv}v"
-    parts = [isa.prefix, mk.elem, f"{mk.mr}x{columns}", spelled(mk.step)]
+    parts = [isa.prefix, mk.elem, f"{mk.mr}x{columns}", spelled(mk)]
     parts += [f"of_{mk.a_rows or mk.mr}x{mk.b_vectors or mk.nv}v"] if mk.a_rows or mk.b_vectors else []
     parts += ["spread"] if mk.spread else []
     parts += ["narrow"] if mk.narrow else []
@@ -43,15 +43,17 @@ def name(isa: Isa, mk: MicroKernel) -> str:
 
 def stem(mk: MicroKernel) -> str:
     """What a kernel computes, whatever its tile: the name of one that is printed for all instruction sets at once."""
-    return f"tw_{mk.elem}_{spelled(mk.step)}"
+    return f"tw_{mk.elem}_{spelled(mk)}"
 
 
-def spelled(step: Lane) -> str:
+def spelled(mk: MicroKernel) -> str:
     """A step as part of a name: f(acc, g(a, b)) by its two operations, others by all there is in them, each ahead of
     its arguments."""
+    step, parts = mk.step, tuple(walk(mk.step))
     plain = len(step.args) == 2 and step.args[0] == Lane("acc") and step.args[1].args == (Lane("a"), Lane("b"))
-    words = [e.op if e.args else str(e) for e in walk(step) if e.args or not plain]
-    return "_".join(words).replace("-", "m")
+    words = [e.op if e.args else str(e) for e in parts if e.args or not plain]
+    idle = mk.consts - len({e.index for e in parts if e.op == "const"})
+    return "_".join([*words, *([f"and_{idle}"] if idle else [])]).replace("-", "m")
 
 
 def lanes_text(isa: Isa, elem: str) -> str:
@@ -101,14 +103,18 @@ def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
 def _cases(isa: Isa, whole: MicroKernel) -> list[tuple[str, str, str]]:
     """Which tiles of m x n elements take which kernel, of so many rows and vectors; the first that holds."""
     if is_common(isa):
-        at = stem(whole).upper()
-        mr, nv, low, less = f"{at}_MR", f"{at}_NV", f"{at}_HALF", f"{at}_LESS"
-        narrow = [(f"n <= {at}_LANES", mr, "1"), (f"n <= {less} * {at}_LANES", mr, less)]
-        return [*narrow, (f"m <= {low}", low, nv), ("", mr, nv)]
+        return _common_cases(stem(whole).upper())
     narrow, low = smaller(whole, row_unit(isa, whole.elem))
     cases = [(f"n <= {nr_max(isa, k)}", str(k.mr), str(k.nv)) for k in narrow]
     cases += [(f"m <= {low.mr}", str(low.mr), str(low.nv))] if low else []
     return [*cases, ("", str(whole.mr), str(whole.nv))]
+
+
+def _common_cases(at: str) -> list[tuple[str, str, str]]:
+    """The same for tiles of up to three vectors, in macros; where there are fewer, one of the tests is idle."""
+    mr, nr, nv, low, less, lanes = (f"{at}_{x}" for x in ("MR", "NR", "NV", "HALF", "LESS", "LANES"))
+    narrow = [(f"n <= {lanes}", mr, "1"), (f"n <= {less} * {lanes}", mr, less)]
+    return [(f"m <= {low} && n > {nr} - {lanes}", low, nv), *narrow, ("", mr, nv)]
 
 
 def asked_sizes(isa: Isa, whole: MicroKernel) -> str:

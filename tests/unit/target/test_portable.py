@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codegen.api.generate import generate
+from codegen.isa.common import common_name
+from codegen.isa.load import load as load_isa
+from codegen.scop.lanes import Lane
 from codegen.target.portable import Portable, TextVariant, merged, together
+from codegen.target.product.microkernel import (
+    MicroKernel,
+    common_kernel,
+    micro_kernel,
+    numbers,
+    row_unit,
+    smaller,
+    with_numbers,
+)
+from codegen.verify.text.kernel import wrong_kernel
 
 GEMM = """
 void product(int m, int n, int k, const double *restrict a, const double *restrict b, double *restrict c)
@@ -78,12 +92,24 @@ def text() -> str:
 
 
 def test_every_machine_has_all_macros(text: str) -> None:
-    heads, region = text.split("void product(")
-    names = set(re.findall(r"TW_F64_ADD_MUL_\w+", region))
-    parts = re.split(r"^#(?:if|elif)\b.*__(?:AVX512F|AVX2|aarch64)__.*$|^#else$\n(?=typedef)", heads, flags=re.M)[1:]
-    assert len(parts) == 4 and names
-    for part in parts:
-        assert names <= set(re.findall(r"#define (TW_F64_ADD_MUL_\w+)", part))
+    """A row of numbers for each that the text uses, a column for each machine."""
+    names = set(re.findall(r"TW_F64_ADD_MUL_[A-Z]\w*", text))
+    rows = dict(re.findall(r"^#define (\w+) TW_MACHINE\((.*)\)$", text, re.M))
+    columns = re.findall(r"^#define TW_MACHINE\((.*)\) (\w+)$", text, re.M)
+    assert names and names <= set(rows)
+    assert {len(x.split(",")) for x in rows.values()} == {4}
+    assert [one for _, one in columns] == columns[0][0].split(", ")
+
+
+def test_kernels_are_what_was_proven(text: str) -> None:
+    """With its numbers and operations in place, the one kernel is the kernel of every machine."""
+    what = MicroKernel("f64", Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b"))))), 0, 14, 2)
+    for name, bits, mr, nv in (("avx512", 512, 14, 2), ("avx2", 256, 6, 2), ("generic", 128, 9, 3), ("generic", 128, 4, 3)):
+        isa, mk = load_isa(common_name(name), bits), replace(what, mr=mr, nv=nv)
+        kernel = with_numbers(common_kernel(isa, mk), numbers(isa, mk))
+        assert kernel == micro_kernel(isa, mk) and not wrong_kernel(isa, mk, kernel)
+        narrow, low = smaller(mk, row_unit(isa, "f64"))
+        assert low and not any(wrong_kernel(isa, k, kernel) for k in (*narrow, low))
 
 
 def test_a_plan_with_another_tile_is_obeyed_on_every_machine() -> None:
