@@ -18,6 +18,7 @@ from codegen.scop.lanes import ELEMENTS
 
 PREFIX = "tw_vec"
 _MARK = "vec-"
+_FOLDS = (("fmin", "min"), ("fmax", "max"))  # min(t, acc) is acc where t is NaN, by its meaning
 _PARTIAL = re.compile(r"(long|half|lane)_|\w+_(n|lane)$")
 _USED = re.compile(rf"\b{PREFIX}_(?:(\w+)_)?({'|'.join(ELEMENTS)})\b")
 
@@ -47,7 +48,8 @@ def _named(vec: Vec) -> Vec:
     known += ["fma", "fms"] if is_float(vec.elem) and "fma" not in known else []
     ops = tuple((op, f"{PREFIX}_{op}_{vec.elem}({', '.join(f'{{{k}}}' for k in range(arity(op)))})") for op in known)
     vector, mask = f"{PREFIX}_{vec.elem}", f"{PREFIX}_mask_{vec.elem}"
-    return replace(vec, vector=vector, mask=mask, group=0, broadcast=0, ops=ops, folds=(), half="")
+    folds = _FOLDS if is_float(vec.elem) else ()
+    return replace(vec, vector=vector, mask=mask, group=0, broadcast=0, ops=ops, folds=folds, half="")
 
 
 def definitions(isa: Isa, texts: Iterable[str]) -> list[tuple[str, str]]:

@@ -101,6 +101,6 @@ def _signature(vec: Vec, op: str) -> tuple[str, tuple[str, ...]]:
     v, m = vec.vector, vec.mask
     if op == "select":
         return v, (m, v, v)
-    if op in ("mnot", "mand", "mor"):
-        return m, (m,) * arity(op)
+    if op in ("mnot", "mand", "mor", "any"):
+        return "int" if op == "any" else m, (m,) * arity(op)
     return m if op in (*MASKS, *DOUBTS) else v, (v,) * arity(op)

@@ -61,7 +61,8 @@ def _chosen(portable: Iterable[Portable]) -> list[str]:
     operations = [common_prelude(_isa_of(v), texts) for v in variants]
     fused = [FUSED] if any("TW_FUSED" in x for x in operations) else []
     whens = [v.when for v in variants]
-    return [prelude_macros(texts), *fused, *_by_macros(whens, operations), *_numbers(variants), *map(_once, texts)]
+    names = [*_by_macros(whens, operations), *_numbers(variants)]
+    return [prelude_macros(texts, operations), *fused, *names, *map(_once, texts)]
 
 
 def _numbers(variants: Sequence[TextVariant]) -> list[str]:

@@ -94,265 +94,106 @@ TW_INLINE long tw_grid(long threads, long rows, long columns)
 #else
 #define TW_UNROLL _Pragma("GCC unroll 64")
 #endif
+#ifndef TW_NO_FMA
+#define TW_FUSED(fused, apart) fused
+#else
+#define TW_FUSED(fused, apart) apart /* products and sums are rounded apart */
+#endif
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include <immintrin.h>
-#ifndef TW_NO_FMA
-#define tw_avx512_fma_f64(x, y, z) _mm512_fmadd_pd(y, z, x)
-#else
-#define tw_avx512_fma_f64(x, y, z) _mm512_add_pd(x, _mm512_mul_pd(y, z))
-#endif
-#ifndef TW_AVX512_F64_14X16_ADD_MUL_
-#define TW_AVX512_F64_14X16_ADD_MUL_
-/* Register tile of c for avx512, 512 bits: at most 14 rows, ldc apart, of at most 2 vectors. Each of k steps makes an
- * element add(acc, mul(a, b)), where acc is its old value, a one of 14 values and b one of 16. */
-__attribute__((always_inline, target("avx512f,avx512bw,avx512dq")))
-static inline void tw_avx512_f64_14x16_add_mul_tile(int rows, int vectors, long k, const double *restrict a,
-                                                    const double *restrict b, double *restrict c, long ldc)
-{
-  double *row[14];
-  __m512d acc[14][2];
-  TW_UNROLL for (int i = 0; i < rows; i++) {
-    row[i] = i ? row[i - 1] + ldc : c;
-    TW_UNROLL for (int j = 0; j < vectors; j += 1) /* the tile below is next: its lines, for writing */
-      TW_PREFETCH(row[i] + 8 * j, rows * ldc, 1);
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      acc[i][j] = _mm512_loadu_pd(row[i] + 8 * j);
-  }
-  for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 112, 0); TW_PREFETCH(a, 120, 0); TW_PREFETCH(b, 128, 0); TW_PREFETCH(b, 136, 0);
-    __m512d y[2];
-    __m512d x[14];
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      y[j] = _mm512_loadu_pd(b + 8 * j);
-    x[0] = _mm512_set1_pd(a[0]);
-    TW_UNROLL for (int i = 0; i < rows; i++) {
-      TW_KEEP_ORDER();
-      if (i + 1 < rows)
-        x[i + 1] = _mm512_set1_pd(a[i + 1]);
-      TW_UNROLL for (int j = 0; j < vectors; j++)
-        acc[i][j] = tw_avx512_fma_f64(acc[i][j], x[i], y[j]);
-    }
-    a += 14; b += 16;
-  }
-  TW_UNROLL for (int i = 0; i < rows; i++)
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      _mm512_storeu_pd(row[i] + 8 * j, acc[i][j]);
-}
-/* The smallest of these tiles that holds m x n elements. */
-__attribute__((noinline, target("avx512f,avx512bw,avx512dq")))
-static void tw_avx512_f64_14x16_add_mul(long m, long n, long k, const double *restrict a, const double *restrict b,
-                                        double *restrict c, long ldc)
-{
-  if (n <= 8)
-    tw_avx512_f64_14x16_add_mul_tile(14, 1, k, a, b, c, ldc);
-  else if (m <= 7)
-    tw_avx512_f64_14x16_add_mul_tile(7, 2, k, a, b, c, ldc);
-  else
-    tw_avx512_f64_14x16_add_mul_tile(14, 2, k, a, b, c, ldc);
-}
-#endif
-#define TW_F64_ADD_MUL_KERNEL tw_avx512_f64_14x16_add_mul
-#define TW_F64_ADD_MUL_MR 14
-#define TW_F64_ADD_MUL_NR 16
-#define TW_F64_ADD_MUL_LANES 8
-#define TW_F64_ADD_MUL_HALF 7
-#define TW_F64_ADD_MUL_MC 224
-#define TW_F64_ADD_MUL_KC 219
-#define TW_F64_ADD_MUL_NC 4096
-#define TW_F64_ADD_MUL_RUN 288
-#define TW_F64_ADD_MUL_GROUP 4
-#define TW_F64_ADD_MUL_THREADS 320000
-#define TW_F64_ADD_MUL_DIRECT 10000
+typedef __m512d tw_vec_f64;
+#define tw_vec_dup_f64(x) _mm512_set1_pd(x)
+#define tw_vec_fma_f64(x, y, z) TW_FUSED(_mm512_fmadd_pd(y, z, x), _mm512_add_pd(x, _mm512_mul_pd(y, z)))
+#define tw_vec_load_f64(x) _mm512_loadu_pd(x)
+#define tw_vec_store_f64(x, y) _mm512_storeu_pd(x, y)
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
-#ifndef TW_NO_FMA
-#define tw_avx2_fma_f64(x, y, z) _mm256_fmadd_pd(y, z, x)
+typedef __m256d tw_vec_f64;
+#define tw_vec_dup_f64(x) _mm256_set1_pd(x)
+#define tw_vec_fma_f64(x, y, z) TW_FUSED(_mm256_fmadd_pd(y, z, x), _mm256_add_pd(x, _mm256_mul_pd(y, z)))
+#define tw_vec_load_f64(x) _mm256_loadu_pd(x)
+#define tw_vec_store_f64(x, y) _mm256_storeu_pd(x, y)
 #else
-#define tw_avx2_fma_f64(x, y, z) _mm256_add_pd(x, _mm256_mul_pd(y, z))
+typedef double tw_f64x2 __attribute__((vector_size(16)));
+typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
+typedef tw_f64x2 tw_vec_f64;
+#define tw_vec_dup_f64(x) ((x) - (tw_f64x2){ 0 })
+#define tw_vec_fma_f64(x, y, z) ((x) + ((y) * (z)))
+#define tw_vec_load_f64(x) (*(const tw_f64x2u *)(x))
+#define tw_vec_store_f64(x, y) (*(tw_f64x2u *)(x) = (y))
 #endif
-#ifndef TW_AVX2_F64_6X8_ADD_MUL_
-#define TW_AVX2_F64_6X8_ADD_MUL_
-/* Register tile of c for avx2, 256 bits: at most 6 rows, ldc apart, of at most 2 vectors. Each of k steps makes an
- * element add(acc, mul(a, b)), where acc is its old value, a one of 6 values and b one of 8. */
-__attribute__((always_inline, target("avx2,fma")))
-static inline void tw_avx2_f64_6x8_add_mul_tile(int rows, int vectors, long k, const double *restrict a,
-                                                const double *restrict b, double *restrict c, long ldc)
-{
-  double *row[6];
-  __m256d acc[6][2];
-  TW_UNROLL for (int i = 0; i < rows; i++) {
-    row[i] = i ? row[i - 1] + ldc : c;
-    TW_PREFETCH(row[i], rows * ldc, 1); /* the tile below is next: its lines, for writing */
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      acc[i][j] = _mm256_loadu_pd(row[i] + 4 * j);
-  }
-  for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 48, 0); TW_PREFETCH(b, 64, 0);
-    __m256d y[2];
-    __m256d x[6];
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      y[j] = _mm256_loadu_pd(b + 4 * j);
-    x[0] = _mm256_set1_pd(a[0]);
-    TW_UNROLL for (int i = 0; i < rows; i++) {
-      TW_KEEP_ORDER();
-      if (i + 1 < rows)
-        x[i + 1] = _mm256_set1_pd(a[i + 1]);
-      TW_UNROLL for (int j = 0; j < vectors; j++)
-        acc[i][j] = tw_avx2_fma_f64(acc[i][j], x[i], y[j]);
-    }
-    a += 6; b += 8;
-  }
-  TW_UNROLL for (int i = 0; i < rows; i++)
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      _mm256_storeu_pd(row[i] + 4 * j, acc[i][j]);
-}
-/* The smallest of these tiles that holds m x n elements. */
-__attribute__((noinline, target("avx2,fma")))
-static void tw_avx2_f64_6x8_add_mul(long m, long n, long k, const double *restrict a, const double *restrict b,
-                                    double *restrict c, long ldc)
-{
-  if (n <= 4)
-    tw_avx2_f64_6x8_add_mul_tile(6, 1, k, a, b, c, ldc);
-  else if (m <= 3)
-    tw_avx2_f64_6x8_add_mul_tile(3, 2, k, a, b, c, ldc);
-  else
-    tw_avx2_f64_6x8_add_mul_tile(6, 2, k, a, b, c, ldc);
-}
-#endif
-#define TW_F64_ADD_MUL_KERNEL tw_avx2_f64_6x8_add_mul
-#define TW_F64_ADD_MUL_MR 6
-#define TW_F64_ADD_MUL_NR 8
-#define TW_F64_ADD_MUL_LANES 4
-#define TW_F64_ADD_MUL_HALF 3
-#define TW_F64_ADD_MUL_MC 84
-#define TW_F64_ADD_MUL_KC 274
-#define TW_F64_ADD_MUL_NC 2048
-#define TW_F64_ADD_MUL_RUN tw_nr
-#define TW_F64_ADD_MUL_GROUP 8
-#define TW_F64_ADD_MUL_THREADS 160000
-#define TW_F64_ADD_MUL_DIRECT 5000
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define TW_MACHINE(avx512f, avx2, aarch64, other) avx512f
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TW_MACHINE(avx512f, avx2, aarch64, other) avx2
 #elif defined(__aarch64__)
-typedef double tw_f64x2 __attribute__((vector_size(16)));
-typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-#ifndef TW_V128_F64_9X6_ADD_MUL_
-#define TW_V128_F64_9X6_ADD_MUL_
-/* Register tile of c for generic, 128 bits: at most 9 rows, ldc apart, of at most 3 vectors. Each of k steps makes an
- * element add(acc, mul(a, b)), where acc is its old value, a one of 9 values and b one of 6. */
-__attribute__((always_inline)) static inline void tw_v128_f64_9x6_add_mul_tile(
-    int rows, int vectors, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
-{
-  double *row[9];
-  tw_f64x2 acc[9][3];
-  TW_UNROLL for (int i = 0; i < rows; i++) {
-    row[i] = i ? row[i - 1] + ldc : c;
-    TW_PREFETCH(row[i], rows * ldc, 1); /* the tile below is next: its lines, for writing */
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      acc[i][j] = *(const tw_f64x2u *)(row[i] + 2 * j);
-  }
-  for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 72, 0); TW_PREFETCH(a, 80, 0); TW_PREFETCH(b, 48, 0);
-    tw_f64x2 y[3];
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      y[j] = *(const tw_f64x2u *)(b + 2 * j);
-    TW_UNROLL for (int i = 0; i < rows; i++) {
-      TW_KEEP_ORDER();
-      const double x = a[i];
-      TW_UNROLL for (int j = 0; j < vectors; j++)
-        acc[i][j] = acc[i][j] + (y[j] * x);
-    }
-    a += 9; b += 6;
-  }
-  TW_UNROLL for (int i = 0; i < rows; i++)
-    TW_UNROLL for (int j = 0; j < vectors; j++)
-      *(tw_f64x2u *)(row[i] + 2 * j) = acc[i][j];
-}
-/* The smallest of these tiles that holds m x n elements. */
-__attribute__((noinline)) static void tw_v128_f64_9x6_add_mul(long m, long n, long k, const double *restrict a,
-                                                              const double *restrict b, double *restrict c, long ldc)
-{
-  if (n <= 2)
-    tw_v128_f64_9x6_add_mul_tile(9, 1, k, a, b, c, ldc);
-  else if (n <= 4)
-    tw_v128_f64_9x6_add_mul_tile(9, 2, k, a, b, c, ldc);
-  else if (m <= 4)
-    tw_v128_f64_9x6_add_mul_tile(4, 3, k, a, b, c, ldc);
-  else
-    tw_v128_f64_9x6_add_mul_tile(9, 3, k, a, b, c, ldc);
-}
-#endif
-#define TW_F64_ADD_MUL_KERNEL tw_v128_f64_9x6_add_mul
-#define TW_F64_ADD_MUL_MR 9
-#define TW_F64_ADD_MUL_NR 6
-#define TW_F64_ADD_MUL_LANES 2
-#define TW_F64_ADD_MUL_HALF 4
-#define TW_F64_ADD_MUL_MC 99
-#define TW_F64_ADD_MUL_KC 477
-#define TW_F64_ADD_MUL_NC 1536
-#define TW_F64_ADD_MUL_RUN tw_nr
-#define TW_F64_ADD_MUL_GROUP 10
-#define TW_F64_ADD_MUL_THREADS 80000
-#define TW_F64_ADD_MUL_DIRECT 2500
+#define TW_MACHINE(avx512f, avx2, aarch64, other) aarch64
 #else
-typedef double tw_f64x2 __attribute__((vector_size(16)));
-typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-#ifndef TW_V128_F64_4X6_ADD_MUL_
-#define TW_V128_F64_4X6_ADD_MUL_
-/* Register tile of c for generic, 128 bits: at most 4 rows, ldc apart, of at most 3 vectors. Each of k steps makes an
- * element add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 6. */
-__attribute__((always_inline)) static inline void tw_v128_f64_4x6_add_mul_tile(
+#define TW_MACHINE(avx512f, avx2, aarch64, other) other
+#endif
+#define TW_F64_ADD_MUL_MR TW_MACHINE(14, 6, 9, 4)
+#define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 6, 6)
+#define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
+#define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 4, 2)
+#define TW_F64_ADD_MUL_MC TW_MACHINE(224, 84, 99, 128)
+#define TW_F64_ADD_MUL_KC TW_MACHINE(219, 274, 477, 384)
+#define TW_F64_ADD_MUL_NC TW_MACHINE(4096, 2048, 1536, 1536)
+#define TW_F64_ADD_MUL_RUN TW_MACHINE(288, tw_nr, tw_nr, tw_nr)
+#define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 10, 10)
+#define TW_F64_ADD_MUL_THREADS TW_MACHINE(320000, 160000, 80000, 80000)
+#define TW_F64_ADD_MUL_DIRECT TW_MACHINE(10000, 5000, 2500, 2500)
+#define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 3, 3)
+#define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 2, 2)
+#ifndef TW_F64_ADD_MUL_
+#define TW_F64_ADD_MUL_
+/* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
+ * makes an element add(acc, mul(a, b)), where acc is its old value, a one of TW_F64_ADD_MUL_MR values and b one of
+ * TW_F64_ADD_MUL_NR. */
+__attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     int rows, int vectors, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
 {
-  double *row[4];
-  tw_f64x2 acc[4][3];
+  double *row[TW_F64_ADD_MUL_MR];
+  tw_vec_f64 acc[TW_F64_ADD_MUL_MR][TW_F64_ADD_MUL_NV];
   TW_UNROLL for (int i = 0; i < rows; i++) {
     row[i] = i ? row[i - 1] + ldc : c;
-    TW_PREFETCH(row[i], rows * ldc, 1); /* the tile below is next: its lines, for writing */
+    TW_UNROLL for (int j = 0; j < TW_F64_ADD_MUL_LANES * vectors; j += 8)
+      TW_PREFETCH(row[i] + j, rows * ldc, 1); /* the tile below is next: its lines, for writing */
     TW_UNROLL for (int j = 0; j < vectors; j++)
-      acc[i][j] = *(const tw_f64x2u *)(row[i] + 2 * j);
+      acc[i][j] = tw_vec_load_f64(row[i] + TW_F64_ADD_MUL_LANES * j);
   }
   for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
-    tw_f64x2 y[3];
+    TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
+      TW_PREFETCH(a, 8 * TW_F64_ADD_MUL_MR + l, 0);
+    TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR; l += 8)
+      TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR + l, 0);
+    tw_vec_f64 y[TW_F64_ADD_MUL_NV];
     TW_UNROLL for (int j = 0; j < vectors; j++)
-      y[j] = *(const tw_f64x2u *)(b + 2 * j);
+      y[j] = tw_vec_load_f64(b + TW_F64_ADD_MUL_LANES * j);
     TW_UNROLL for (int i = 0; i < rows; i++) {
       TW_KEEP_ORDER();
-      const double x = a[i];
+      const tw_vec_f64 x = tw_vec_dup_f64(a[i]);
       TW_UNROLL for (int j = 0; j < vectors; j++)
-        acc[i][j] = acc[i][j] + (y[j] * x);
+        acc[i][j] = tw_vec_fma_f64(acc[i][j], x, y[j]);
     }
-    a += 4; b += 6;
+    a += TW_F64_ADD_MUL_MR; b += TW_F64_ADD_MUL_NR;
   }
   TW_UNROLL for (int i = 0; i < rows; i++)
     TW_UNROLL for (int j = 0; j < vectors; j++)
-      *(tw_f64x2u *)(row[i] + 2 * j) = acc[i][j];
+      tw_vec_store_f64(row[i] + TW_F64_ADD_MUL_LANES * j, acc[i][j]);
 }
 /* The smallest of these tiles that holds m x n elements. */
-__attribute__((noinline)) static void tw_v128_f64_4x6_add_mul(long m, long n, long k, const double *restrict a,
-                                                              const double *restrict b, double *restrict c, long ldc)
+__attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, const double *restrict a,
+                                                     const double *restrict b, double *restrict c, long ldc)
 {
-  if (n <= 2)
-    tw_v128_f64_4x6_add_mul_tile(4, 1, k, a, b, c, ldc);
-  else if (n <= 4)
-    tw_v128_f64_4x6_add_mul_tile(4, 2, k, a, b, c, ldc);
-  else if (m <= 2)
-    tw_v128_f64_4x6_add_mul_tile(2, 3, k, a, b, c, ldc);
+  if (m <= TW_F64_ADD_MUL_HALF && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HALF, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
+  else if (n <= TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, b, c, ldc);
+  else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, b, c, ldc);
   else
-    tw_v128_f64_4x6_add_mul_tile(4, 3, k, a, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
 }
-#endif
-#define TW_F64_ADD_MUL_KERNEL tw_v128_f64_4x6_add_mul
-#define TW_F64_ADD_MUL_MR 4
-#define TW_F64_ADD_MUL_NR 6
-#define TW_F64_ADD_MUL_LANES 2
-#define TW_F64_ADD_MUL_HALF 2
-#define TW_F64_ADD_MUL_MC 128
-#define TW_F64_ADD_MUL_KC 384
-#define TW_F64_ADD_MUL_NC 1536
-#define TW_F64_ADD_MUL_RUN tw_nr
-#define TW_F64_ADD_MUL_GROUP 10
-#define TW_F64_ADD_MUL_THREADS 80000
-#define TW_F64_ADD_MUL_DIRECT 2500
 #endif
 /* Matrix product: three loops, tiled for the cache. */
 void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m])
@@ -486,7 +327,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
-                            TW_F64_ADD_MUL_KERNEL(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
                             if (!tw_in_place)
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)

@@ -210,14 +210,18 @@ def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
     found = definitions(isa, texts)
     if not isa.bits:
         found |= {f"{isa.prefix}_lanes_{e}": _lanes_function(isa, e) for e in sorted({k.elem for k in kernels})}
-    fixed_width = re.search(r"\bu?int\d+_t\b", "\n".join([*texts, *found.values()]))
-    headers = [*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])]
+    headers = [*_stdint([*texts, *found.values()]), *([isa.header] if isa.header else [])]
     return _prelude(texts, headers, guarded(found))
 
 
-def prelude_macros(texts: Sequence[str]) -> str:
-    """The macros that kernels of all instruction sets use."""
-    return _prelude(texts, [], [])
+def _stdint(texts: Iterable[str]) -> list[str]:
+    """The header of types that texts use, if they do."""
+    return ["stdint.h"] if any(re.search(r"\bu?int\d+_t\b", t) for t in texts) else []
+
+
+def prelude_macros(texts: Sequence[str], more: Sequence[str] = ()) -> str:
+    """The macros that kernels of all instruction sets use, and the header for them and what else stands there."""
+    return _prelude(texts, _stdint([*texts, *more]), [])
 
 
 # A multiply-add that rounds once, or product and sum apart.
