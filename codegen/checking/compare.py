@@ -55,6 +55,15 @@ class _Bench:
         self.builds.append(self.compiler.own(source, flags))
         return self.builds[-1]
 
+    def beside(self, source: str) -> Build:
+        """The object of a file that stands beside the result; watched, where the compiler can do that."""
+        for flags in (self.emulator.watched, ()):
+            compiler = replace(self.compiler, flags=(*self.compiler.flags, *flags))
+            self.builds.append(compiler.start("object", (source,), f"{Path(source).stem}.o"))
+            if not flags or self.builds[-1].error() is None:
+                break
+        return self.builds[-1]
+
     def write(self, name: str, text: str) -> None:
         (self.compiler.folder / name).write_bytes(encode(text))
 
@@ -168,8 +177,9 @@ def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOption
     original = bench.start("shared", (f"original{ending}", "runtime.o"), "original.so")
     cores = [bench.own(path, bench.emulator.flags) for path in bench.emulator.sources]
     cores += [bench.companion(words, f"{STEM}{end}") for end, words in bench.emulator.companions]
+    cores += [bench.beside(name) for name in extra_sources(options)]
     failed = next((e for e in (b.error() for b in cores) if e is not None), None)
-    objects = (*(b.result.name for b in cores), *extra_sources(options), "runtime.o")
+    objects = (*(b.result.name for b in cores), "runtime.o")
     result = bench.start("shared", (f"result{ending}", *objects), "result.so", bench.emulator.links)
     wrong, failed = original.error(), failed or result.error()
     if wrong is not None:

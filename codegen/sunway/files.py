@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.sunway.emit import SlavePart
+from codegen.sunway.emulation.host import WATCHED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.text import dialect
@@ -49,7 +50,7 @@ def slave_files(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",
         structs=[s for p in parts for s in p.structs],
     )  # fmt: skip
-    facts = {"stem": stem, "group": group, "grid": grid}
+    facts = {"stem": stem, "group": group, "grid": grid, "watched": " ".join(WATCHED)}
     of = (names or NameSpelling()).of
     return (
         ("_slave.c", wrapped(of(slave.rstrip("\n") + "\n"))),

@@ -83,12 +83,12 @@ class Sunway(Target):
         )
 
     def emulator(self, options: GenOptions) -> Emulator:
-        from codegen.sunway.emulation.host import emulator_folder
+        from codegen.sunway.emulation.host import WATCHED, emulator_folder
         from codegen.sunway.plan.machine import group_for
 
         folder = emulator_folder()
         flags = "-I", str(folder), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}"
-        return Emulator(flags, tuple(str(p) for p in sorted(folder.glob("*.c"))))
+        return Emulator(flags, tuple(str(p) for p in sorted(folder.glob("*.c"))), watched=WATCHED)
 
     def described(self, model: Modelled, options: GenOptions) -> Sequence[str]:
         from codegen.sunway.report import describe_cores

@@ -74,6 +74,7 @@ class Emulator:
     # How files of the target are compiled that are no C: endings of their names, and the words of a command.
     companions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     links: tuple[str, ...] = ()  # what results are linked with
+    watched: tuple[str, ...] = ()  # more flags, for files beside the result; compilers need not know them
     reserves: bool = False  # drivers reserve more addresses than there is memory: no limit on them
 
 
