@@ -19,6 +19,8 @@ ITERATION = 0.5e-9
 MESSAGES = 4
 # Time steps without a message where blocks are thick: as many as tiles over time take.
 DEPTH = 8
+# Blocks for each rank where they are dealt out in turn: the last rank to have one left is an eighth behind at most.
+DEALT = 8
 
 
 @record

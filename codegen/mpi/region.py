@@ -101,8 +101,8 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     results = {q.name: _result(job, phase_program(p, q, blocks)) for q in x.ranked.cut.phases}
     around = skeleton(p, x.ranked.cut)
     _prove(x, wrong_order(around))
-    threads, steps = job.model.threads(job.options), _steps(job, x.ranked)
-    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals)
+    threads, steps = job.model.threads(job.options), None if x.cyclic else _steps(job, x.ranked)
+    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals, x.cyclic)
     variables = tuple(View("decl", line) for line in declarations(p.scop, x.own))
     return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
 

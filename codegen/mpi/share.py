@@ -7,6 +7,7 @@ from functools import partial
 
 from codegen.diagnostics import InputError
 from codegen.mpi.blocks import blocks_of
+from codegen.mpi.cyclic import in_turn
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, RankedProgram, exchanges, gathered
 from codegen.mpi.overlap import Margins, margins
@@ -42,6 +43,7 @@ class SharedRegion:
     own: tuple[str, ...]
     early: Mapping[str, Margins]
     totals: Mapping[str, tuple[MessageLoops, ...]]  # what reductions of phases gather in
+    cyclic: bool = False  # each rank has several blocks, dealt out in turn
 
     @property
     def program(self) -> Program:
@@ -65,9 +67,13 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
         raise NotShared(found.why or "every loop of it carries a dependence")
     _check_arrays(p.scop, found)
     ranked = RankedProgram(p, found, blocks_of(p.scop, found, held))
-    moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in exchanges(p, found, ranked.blocks))
+    plain = exchanges(p, found, ranked.blocks)
+    dealt = in_turn(ranked, plain)
+    sent = plain if dealt is None else dealt
+    moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in sent)
     totals = {q.name: _totals(ranked, q) for q in found.shared if q.reduced}
-    return SharedRegion(ranked, moves, own, margins(ranked, [x for x, _ in moves]), totals)
+    early = margins(ranked, sent) if dealt is None else {}
+    return SharedRegion(ranked, moves, own, early, totals, dealt is not None)
 
 
 def _totals(ranked: RankedProgram, q: Phase) -> tuple[MessageLoops, ...]:

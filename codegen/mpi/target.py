@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def support(network: str = NETWORK) -> str:
     """The functions that generated code calls for ranks."""
-    from codegen.mpi.network import DEPTH, ITERATION, MESSAGES, load_network
+    from codegen.mpi.network import DEALT, DEPTH, ITERATION, MESSAGES, load_network
     from codegen.target.text.templates import environment
 
     found = load_network(network)
@@ -31,6 +31,7 @@ def support(network: str = NETWORK) -> str:
         iteration=repr(ITERATION),
         messages=MESSAGES,
         steps=DEPTH,
+        blocks=DEALT,
     )
 
 

@@ -45,6 +45,7 @@ class RankViews:
     early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
     steps: tuple[WideSteps, Result] | None = None  # several steps without a message, where that is better
     totals: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what reductions of phases gather in
+    cyclic: bool = False  # each rank has several blocks, dealt out in turn
     helpers: set[str] = field(default_factory=set)
     builders: list[ViewBuilder] = field(default_factory=list)
 
@@ -59,7 +60,7 @@ class RankViews:
         end = (View("decl", "tw_wait();"),) if self.early else ()
         last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), end)
         views = (*self._in_steps((*first, *inside)), *last)
-        return (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
+        return views if self.cyclic else (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
 
     def _in_steps(self, views: tuple[View, ...]) -> tuple[View, ...]:
         """The region up to its last exchange: in steps without a message, where that is better, or with one each."""
@@ -157,7 +158,11 @@ class RankViews:
 
     def _run_of(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
         """What one rank runs of a phase."""
-        return self._printed(self.results[q.name], given)
+        views = self._printed(self.results[q.name], given)
+        if not self.cyclic or q.shared is None:
+            return views
+        body = (*self._ends(MINE, "tw_own", words_of(views)), *views)
+        return (_dealt("tw_own", "tw_rank()", "this rank's blocks", body),)
 
     def _printed(self, made: Result, given: Mapping[str, str]) -> tuple[View, ...]:
         scop = _spelled(made.program.scop, given)
@@ -174,15 +179,19 @@ class RankViews:
             behind = f"{rank} + 1"
             for name, r in zip(b.ends(who), (rank, behind), strict=True):
                 if name in words:
-                    self.helpers.add("tw_part")
-                    out.append(View("decl", f"const long {name} = tw_part({first}, {past}, {r});"))
+                    part = "tw_dealt" if self.cyclic else "tw_part"
+                    out.append(View("decl", f"const long {name} = {part}({first}, {past}, {r});"))
         return tuple(out)
 
     def _exchange(self, x: Exchange, parts: Sequence[MessageLoops], given: Mapping[str, str]) -> tuple[View, ...]:
         """The elements of all messages, and the exchange of them."""
         inside = tuple(v for t in parts for v in self._elements(t, given))
         words = words_of(inside)
-        ends = (*self._ends(GIVER, "tw_giver(tw_k)", words), *self._ends(TAKER, "tw_taker(tw_k)", words))
+        if self.cyclic:
+            inside = (_dealt("tw_own", "tw_giver(tw_k)", "", (*self._ends(GIVER, "tw_own", words), *inside)),)
+            ends: tuple[View, ...] = ()
+        else:
+            ends = (*self._ends(GIVER, "tw_giver(tw_k)", words), *self._ends(TAKER, "tw_taker(tw_k)", words))
         arrays = ", ".join(self.scop.arrays[t.array].base for t in parts)
         what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what others hold and this rank computed"
         head = "long tw_k = 0; tw_k < tw_messages(); tw_k++"
@@ -228,6 +237,11 @@ class RankViews:
         name = fresh(node.loop.name, taken)
         body = self._runs(node.body, {**names, node.var: name}, taken | {name}, ints, text, reach)
         return (View("for", _head(node, name, own), body=body),)
+
+
+def _dealt(name: str, rank: str, what: str, body: tuple[View, ...]) -> View:
+    """A loop over all blocks of a rank."""
+    return View("for", f"long {name} = {rank}; {name} < tw_blocks(); {name} += tw_ranks()", what, body=body)
 
 
 def _mpi_type(t: CType) -> str:

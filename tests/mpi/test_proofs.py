@@ -10,6 +10,7 @@ import pytest
 
 from codegen.ast.ctree import Bin, Block, CNode, For, If, Int
 from codegen.mpi.blocks import RankBlocks, blocks_of
+from codegen.mpi.cyclic import in_turn
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import START, Exchange, RankedProgram, exchanges
 from codegen.mpi.overlap import Margins, busy_iterations, margins, wrongly_early
@@ -178,8 +179,7 @@ def test_steps_without_a_message_are_proven(distribute: str) -> None:
         assert "messages do not have" in wrong_steps(ranked, steps.wide, faulty), change
 
 
-def test_a_phase_that_needs_all_of_a_message_waits() -> None:
-    lu = """void f(int n, double a[n][n])
+LU = """void f(int n, double a[n][n])
 {
 #pragma scop
   for (int k = 0; k < n; k++)
@@ -189,5 +189,21 @@ def test_a_phase_that_needs_all_of_a_message_waits() -> None:
 #pragma endscop
 }
 """
-    p, found, blocks, moves = opened(lu)
+
+
+def test_a_phase_that_needs_all_of_a_message_waits() -> None:
+    p, found, blocks, moves = opened(LU)
     assert margins(RankedProgram(p, found, blocks), [x for x, _ in moves]) == {}
+
+
+def test_blocks_of_a_factorization_are_dealt_out_in_turn() -> None:
+    """All ranks get the next row; a stencil and arrays in blocks keep one block for each rank."""
+    p, found, blocks, moves = opened(LU)
+    ranked = RankedProgram(p, found, blocks)
+    sent = in_turn(ranked, [x for x, _ in moves])
+    assert sent is not None and not any("taker" in str(e) for e in sent[0].elements.values())
+    dealt = tuple((x, transfers(p, found, x, blocks)) for x in sent)
+    assert wrong_message(p, found, blocks, dealt) == ""
+    assert wrong_message(p, found, blocks, with_elements(dealt, p, found, blocks, without_last, 0)) != ""
+    p, found, blocks, moves = opened(HEAT)
+    assert in_turn(RankedProgram(p, found, blocks), [x for x, _ in moves]) is None

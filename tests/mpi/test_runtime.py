@@ -30,6 +30,11 @@ int main(void)
           if (n != each && n != each + 1)
             return 2;
         }
+        if (tw_dealt(first, past, 0) != first || tw_dealt(first, past, tw_blocks()) != end)
+          return 6;
+        for (long b = 0; b < tw_blocks(); b++)
+          if (tw_dealt(first, past, b) > tw_dealt(first, past, b + 1))
+            return 7;
         for (int low = 0; low < 5; low++)
           for (int high = 0; high < 5; high++) {
             const long middle = tw_piece_from(0, first, end, low, high), last = tw_piece_to(0, first, end, low, high);
@@ -128,7 +133,7 @@ def test_waits_receivers_and_tags_matter(tmp_path: Path) -> None:
     ],
 )
 def test_the_examples(name: str, distribute: str, cases: Cases, tmp_path: Path) -> None:
-    """RankBlocks of rows and of planes: the same picture on any number of ranks."""
+    """Blocks of rows and of planes: the same picture on any number of ranks."""
     source, picture = (EXAMPLE / f"{name}.c").read_text(), tmp_path / f"{name}.pgm"
     one = compiled("cc", source, tmp_path / "serial", ("-Wno-unknown-pragmas",))
     many = compiled("mpicc", for_ranks(f"{name}.c", source, distribute=distribute), tmp_path / name, ("-fopenmp",))

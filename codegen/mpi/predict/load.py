@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
 import islpy as isl
 
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, blocks_for
 from codegen.mpi.messages import Exchange
+from codegen.mpi.network import DEALT
 from codegen.mpi.phases import Phase
 from codegen.mpi.predict.counting import points, with_values
 from codegen.mpi.share import SharedRegion
@@ -51,6 +52,16 @@ def block(b: RankBlocks, at: Setting, rank: int) -> tuple[int, int]:
     return part(first, past, rank, at.ranks), part(first, past, rank + 1, at.ranks)
 
 
+def shares(x: SharedRegion, at: Setting, rank: int) -> Iterator[tuple[Setting, int]]:
+    """The blocks of a rank, each as that of one rank among as many as there are blocks."""
+    if not x.cyclic:
+        yield at, rank
+        return
+    many = Setting(at.sizes, at.ranks * DEALT)
+    for k in range(DEALT):
+        yield many, rank + k * at.ranks
+
+
 def _value(v: isl.PwAff, at: Setting) -> int:
     """A value of the parameters; 0 where it has none."""
     values = with_values(isl.Set.from_pw_aff(v), at.sizes)
@@ -90,10 +101,13 @@ def iterations(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int], ran
         for k, v in enumerate(outer):
             domain = domain.fix_val(_SET, k, isl.Val(v))
         here = with_values(domain, at.sizes)
-        if q.shared is not None:
-            low, high = block(blocks_for(x.ranked.blocks, q.name), at, rank)
-            here = here.lower_bound_val(_SET, q.depth, isl.Val(low)).upper_bound_val(_SET, q.depth, isl.Val(high - 1))
-        total += points(here)
+        if q.shared is None:
+            total += points(here)
+            continue
+        for many, share in shares(x, at, rank):
+            low, high = block(blocks_for(x.ranked.blocks, q.name), many, share)
+            own = here.lower_bound_val(_SET, q.depth, isl.Val(low)).upper_bound_val(_SET, q.depth, isl.Val(high - 1))
+            total += points(own)
     return total
 
 
@@ -103,6 +117,9 @@ def message_bytes(
 ) -> float:  # fmt: skip
     """The bytes of a message from one rank to another in an iteration of the loops around its phase; without one, of
     all iterations together."""
+    if x.cyclic:
+        plain = replace(x, cyclic=False)
+        return sum(message_bytes(plain, move, many, outer, (b, b)) for many, b in shares(x, at, pair[0]))
     exchange, parts = move
     given = {**at.sizes, **dict(zip(exchange.outer, outer or (), strict=False))}
     for b in x.ranked.blocks:

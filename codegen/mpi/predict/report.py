@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from codegen.mpi.messages import START
 from codegen.mpi.network import load_network
 from codegen.mpi.phases import NotShared
-from codegen.mpi.predict.load import Setting, block, exchange_behind, message_bytes, setting
+from codegen.mpi.predict.load import Setting, block, exchange_behind, message_bytes, setting, shares
 from codegen.mpi.predict.scaling import scaling
 from codegen.mpi.predict.simulate import Machine, predict, work
 from codegen.mpi.predict.timeline import simulate, svg, text_rows
@@ -33,7 +33,8 @@ def shared_lines(model: Modelled, options: GenOptions) -> Iterator[str]:
     yield "  ranks"
     for q in x.ranked.cut.phases:
         inside = f" in each iteration of {', '.join(lp.name for lp in q.outer)}" if q.outer else ""
-        what = f"blocks of {q.shared.name}" if q.shared is not None else "all of it on every rank"
+        blocks = "several blocks" if x.cyclic else "blocks"
+        what = f"{blocks} of {q.shared.name}" if q.shared is not None else "all of it on every rank"
         m = x.early.get(q.name)
         wait = "" if m is None else f"; while messages travel, all but {m.low} + {m.high} iterations at its ends"
         names = ", ".join(arrays[a].base for _, a in q.reduced)
@@ -87,8 +88,8 @@ def _prediction(x: SharedRegion, at: Setting, machine: Machine) -> list[str]:
         names = sorted({q.shared.name for q in x.ranked.cut.shared if q.shared and q.name in b.phases})
         held = [f"{x.program.scop.arrays[y.array].base} (dimension {y.position + 1})" for y in b.arrays]
         for r in range(min(at.ranks, SHOWN)):
-            low, high = block(b, at, r)
-            text = f"{low} to {high - 1}" if high > low else "nothing"
+            ends = (block(b, many, share) for many, share in shares(x, at, r))
+            text = ", ".join(f"{low} to {high - 1}" for low, high in ends if high > low) or "nothing"
             out.append(f"    rank {r:2}: {', '.join([*names, *held])} = {text}")
     out += ["  bytes from rank to rank", *_table(x, at)]
     if at.ranks <= SHOWN:
