@@ -134,14 +134,6 @@ REMARKS: tuple[Entry, ...] = (
         "Leave the directive out, or choose another target.",
     ),
     Entry(
-        "not-read-back",
-        REMARK,
-        "What is printed for core groups is read back and proven once more, from the text. This kernel has a form that "
-        "the reading does not know yet, it shares panels of a product across the mesh: its loops are proven as always, "
-        "and that messages between cores are sent and received in pairs; the rest of its text is trusted.",
-        "Run `check` on it, which compares it with the original.",
-    ),
-    Entry(
         "not-vector",
         REMARK,
         "An innermost loop carries a dependence or jumps through an array, and is not marked for the vectorizer. Or it "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -48,7 +48,7 @@ from codegen.verify.cores.check import (
     proven_kernel,
     proven_steps,
     wrong_entry,
-    wrong_messages,
+    wrong_mesh,
 )
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.arguments import wrong_launch
@@ -194,16 +194,7 @@ def _remarks(scop: Scop, launches: Sequence[LaunchPrinter]) -> list[Diagnostic]:
         Diagnostic(Severity.REMARK, "ownership", text, scop.loc, kind=kind)
         for x in launches for kind, text in who_owns(x.owned, x.residents, x.missed)
     ]  # fmt: skip
-    return [*far, *own, *_not_read(scop, launches)]
-
-
-def _not_read(scop: Scop, launches: Sequence[LaunchPrinter]) -> Iterator[Diagnostic]:
-    """Text that no proof reads."""
-    for x in launches:
-        unread = [f"the kernel {k.name} shares panels across the mesh" for k in x.kernels if k.mesh]
-        for what in unread if not x.model else ():
-            text = f"{what}: of that text only messages between cores were read back; its loops are proven"
-            yield Diagnostic(Severity.REMARK, "not-read-back", text, scop.loc, kind="analysis")
+    return [*far, *own]
 
 
 def _pieces(code: CNode) -> list[tuple[str, CNode]]:
@@ -234,9 +225,10 @@ def _functions(
         made.append(replace(f, body=prune((*_ids(launch, inner), *_unpacked(fields, inner), *inner))))
         if k in launch.tasks:
             task = launch.tasks[k]
-            known[_title(f.head)] = f.head, task, _prove(launch, task, made[-1]) if task.read else None
-            if not task.read and not launch.model:
-                _prove_messages(launch, made[-1])
+            plain = not task.mesh and not launch.model
+            known[_title(f.head)] = f.head, task, _prove(launch, task, made[-1]) if plain else None
+            if task.mesh and not launch.model:
+                _prove_mesh(launch, task, made[-1])
     entry = SlaveFunction(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
@@ -258,11 +250,11 @@ def _prove(launch: LaunchPrinter, task: KernelTask, f: SlaveFunction) -> KernelR
         ) from None
 
 
-def _prove_messages(launch: LaunchPrinter, f: SlaveFunction) -> None:
-    """Raises Unsupported unless messages between cores are sent and received in pairs."""
-    problem = wrong_messages(_text(f), _own_words(launch))
+def _prove_mesh(launch: LaunchPrinter, task: KernelTask, f: SlaveFunction) -> None:
+    """Raises Unsupported unless the text of a product that cores share is shown to do what its tree does."""
+    problem = wrong_mesh(launch.source, launch.deps, task, _text(f), _own_words(launch))
     if problem:
-        raise Unsupported("no-proof", f"messages between cores could not be proven: {problem}", launch.scop.loc)
+        raise Unsupported("no-proof", f"a product on the mesh could not be proven: {problem}", launch.scop.loc)
 
 
 def _prove_steps(launch: LaunchPrinter, task: SteppedTask, f: SlaveFunction) -> Stepped:

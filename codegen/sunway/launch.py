@@ -278,7 +278,7 @@ class LaunchPrinter:
                 (*phase.declarations(), *body),
             )
         )
-        task = KernelTask(node, at, dict(names), dict(self.shared), width_of(node), mesh is None and not self.model)
+        task = KernelTask(node, at, dict(names), dict(self.shared), width_of(node), mesh is not None)
         self.tasks[len(self.functions) - 1] = task
         call = "".join(f", {n}" for n in (*outer, *(f"{r.box.name}_kept" for r in mine)))
         return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_

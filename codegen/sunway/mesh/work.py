@@ -143,7 +143,8 @@ def _by_broadcast(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
         what = f"{buffer}_in{copy}, {buffer}_ldm, {count} * 8"
         call = f"athread_rma_{to}_ibcast({what}, &{buffer}_sent, &{buffer}_here{copy});"
         who = f"{which} == {x.own['half']} * {GIVERS} + {s}"
-        return SlaveView("if", who, (line(f"{buffer}_sent = 0;"), line(call)))
+        wait = line(f"athread_rma_wait_value(&{buffer}_sent, 1);")
+        return SlaveView("if", who, (wait, line(f"{buffer}_sent = 0;"), line(call)))
 
     steps = (
         SlaveView("if", f"{s} < {GIVERS} && {depth(s)} > 0", (

@@ -16,7 +16,7 @@ from codegen.scop.model import Scop
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.entry import KernelFunction, LaunchEntry, Stepped
 from codegen.verify.cores.launches.resident_transfers import MoverTask, kept_places, read_mover
-from codegen.verify.cores.messages import check_messages
+from codegen.verify.cores.mesh.read import MeshText, read_mesh
 from codegen.verify.cores.order import check_order
 from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.staging import check_staging
@@ -26,7 +26,7 @@ from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Unread, read_statements
 
 # What changes no value: how memory is aligned, and waiting for stores of one's own.
-_SILENT = re.compile(r"__attribute__\(\(aligned\(\d+\)\)\)|\bmemb\(\);")
+_SILENT = re.compile(r"__attribute__\(\(aligned\((\d+)\)\)\)|\bmemb\(\);")
 _PARAMETERS = re.compile(r"void (\w+)\(\w+_args \*(\w+), int (\w+)(.*)\)")
 
 
@@ -39,7 +39,7 @@ class KernelTask:
     names: Mapping[str, str]
     held: Mapping[str, Held]  # variables of the region in the arguments
     wide: int  # bound loops, one inside the other
-    read: bool = True  # its text is of a form that is read
+    mesh: bool = False  # cores share panels of a product
 
 
 @record
@@ -71,14 +71,16 @@ def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, wo
     return Stepped(task.node, read_steps(scop, deps, task, read_statements(_SILENT.sub("", text)), words))
 
 
-def wrong_messages(text: str, words: KernelNames) -> str:
-    """Where cores that share panels across the mesh would wait for messages that do not come; empty where they do not.
-    Of the text of such kernels that is all that is read."""
+def wrong_mesh(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> str:
+    """What the text of a product whose panels cores share does differently from its tree; empty when it does the
+    same."""
     try:
-        sent = check_messages(read_statements(_SILENT.sub("", text)), words)
+        aligned = [int(n) for n in re.findall(_SILENT, text) if n]
+        body = read_statements(_SILENT.sub("", text))
+        read_mesh(scop, deps, task.node, task.at, task.names, MeshText(body, aligned, words))
     except Unread as problem:
         return str(problem)
-    return "" if sent else "nothing is shared"
+    return ""
 
 
 def wrong_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> str:
