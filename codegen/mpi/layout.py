@@ -58,7 +58,9 @@ def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> ArrayDistributio
     if array.rank != len(dims) or array.opaque or array.mixed:
         raise _bad(f"`{array.base}` has {array.rank} dimension(s) in the region, not {len(dims)}")
     position = dims.index("block")
-    text = array.extents[position] if position < len(array.extents) else ""
+    extents = (*array.extents, *("",) * (array.rank - len(array.extents)))
+    unknown = next((k for k, e in enumerate(extents) if not e), None)
+    text = extents[position] if unknown is None else ""
     space = param_space(scop)
     local = isl.LocalSpace.from_space(space)
     zero = isl.Aff.zero_on_domain(local)
@@ -67,7 +69,8 @@ def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> ArrayDistributio
     param = next((p for p in scop.params if p.text == text), None)
     if param is None:
         hint = "declare it with its size, as in `double A[n][n]`, and do not change the size before the region"
-        raise _bad(f"how many elements `{array.base}` has in dimension {position + 1} is not known", hint)
+        which = (position if unknown is None else unknown) + 1
+        raise _bad(f"how many elements `{array.base}` has in dimension {which} is not known", hint)
     at = space.find_dim_by_name(isl.dim_type.param, param.name)
     return ArrayDistribution(
         array.name, position, isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, at))

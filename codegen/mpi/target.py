@@ -81,7 +81,7 @@ class Mpi(Target):
         flags = ("-DTW_SWITCH",)
         if which("mpicc") is None:
             raise InputError("no-compiler", "no mpicc found to check with", Loc("mpicc"), "install an MPI")
-        if which("mpirun") is None or options.distribute:  # blocks are part of what the whole program does
+        if which("mpirun") is None:
             return Emulator(flags, compiler=("mpicc",))
         return Emulator(flags, (), ("mpicc",), ("mpirun", "--oversubscribe", "-n"), (2, 3, 4, 6, 7))
 

@@ -59,8 +59,19 @@ class RankViews:
         first = next((self._exchange(x, parts, {}) for x, parts in self.found if x.phase == START), ())
         end = (View("decl", "tw_wait();"),) if self.early else ()
         last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), end)
-        views = (*self._in_steps((*first, *inside)), *last)
+        views = (*self._held("tw_enter"), *self._in_steps((*first, *inside)), *last, *self._held("tw_leave"))
         return views if self.cyclic else (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
+
+    def _held(self, call: str) -> tuple[View, ...]:
+        """Where `check` takes away what a rank does not hold, and collects what ranks hold."""
+        out = []
+        for x in (x for b in self.blocks for x in b.arrays):
+            a = self.scop.arrays[x.array]
+            before, (n, *behind) = a.extents[: x.position], a.extents[x.position :]
+            each = " * ".join([f"(long)sizeof({a.elem.spelling})", *(f"({e})" for e in behind)])
+            count = " * ".join(f"(long)({e})" for e in before) or "1"
+            out.append(View("decl", f"{call}({a.base}, {count}, {n}, {each});"))
+        return tuple(out)
 
     def _in_steps(self, views: tuple[View, ...]) -> tuple[View, ...]:
         """The region up to its last exchange: in steps without a message, where that is better, or with one each."""

@@ -14,13 +14,14 @@ from codegen.mpi import region, share, target
 from codegen.mpi.messages import Exchange, exchanges
 from codegen.options import GenOptions
 from tests.mpi.programs import needs_mpi
-from tests.mpi.test_proofs import HEAT, swapped, without_last
+from tests.mpi.test_proofs import BLOCKS, HEAT, swapped, without_last
 
 STEPS = HEAT.replace("void heat", "#include <math.h>\nvoid heat")
 
 
-def checked() -> CheckReport:
-    return check("in.c", STEPS, GenOptions(target="mpi", assume_no_alias=True), lambda _: None)
+def checked(distribute: str = "") -> CheckReport:
+    options = GenOptions(target="mpi", assume_no_alias=True, distribute=distribute)
+    return check("in.c", STEPS, options, lambda _: None)
 
 
 @needs_mpi
@@ -30,15 +31,26 @@ def test_ranks_are_run() -> None:
 
 
 @needs_mpi
-@pytest.mark.parametrize("change", [without_last, swapped])
-def test_wrong_messages_are_found(change: Callable[[isl.Set], isl.Set], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_that_hold_blocks_are_run() -> None:
+    """Each begins with its block alone, whatever else the arrays hold."""
+    report = checked(BLOCKS)
+    assert report.ok and " on 2, 3, 4, 6, 7 ranks" in report.lines[0], report.lines
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("change", "distribute"), [(without_last, ""), (swapped, ""), (without_last, BLOCKS)], ids=["last", "swap", "held"]
+)
+def test_wrong_messages_are_found(
+    change: Callable[[isl.Set], isl.Set], distribute: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def faulty(*args: object) -> tuple[Exchange, ...]:
         first, *rest = exchanges(*args)  # type: ignore[arg-type]
         return replace(first, elements={a: change(e) for a, e in first.elements.items()}), *rest
 
     monkeypatch.setattr(share, "exchanges", faulty)
     monkeypatch.setattr(region, "wrong_message", lambda *_: "")
-    report = checked()
+    report = checked(distribute)
     assert not report.ok and "ranks" in report.lines[0], report.lines
 
 
