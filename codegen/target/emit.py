@@ -13,6 +13,7 @@ from codegen.scop.model import Scop
 from codegen.source.language import C, Language
 from codegen.target.finish.braces import unwrapped
 from codegen.target.finish.cxx import in_language
+from codegen.target.finish.extremes import flattened, used
 from codegen.target.finish.links import FIRST, Links, parts, spread, unmark
 from codegen.target.finish.names import NameSpelling
 from codegen.target.finish.outline import outlined
@@ -159,6 +160,8 @@ def emit_region(
         from codegen.target.portable import for_all
 
         text, portable = for_all(RegionText(plain, frozenset(), kernels, products=products), around.others)
+    text = flattened(text)
+    helpers = _helpers(made.builder, plain) | used(text)
     users = [_flush(deeper(original.rstrip("\n")))]
     text, links, macros = outlined(_flush(_but(kept, text, around.language)), users, links, own)
     new = names.new(text) | {names.word(x) for x in macros}
@@ -166,7 +169,7 @@ def emit_region(
     guard = guard_text(scop, made.ints)
     return RegionText(
         text if text.endswith("\n") else text + "\n",
-        _helpers(made.builder, plain),
+        helpers,
         kernels,
         spread(links, firsts),
         new,

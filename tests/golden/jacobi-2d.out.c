@@ -12,6 +12,8 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
 TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
+#define tw_min3(a, b, c) tw_min(tw_min(a, b), c)
+#define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
 /* The vector of 2 elements that begins at one, wherever that is. */
 #define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
@@ -159,11 +161,10 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                  t_it += 8) {  /* tiles of 8, stages */
               tw_follow(tw_line, tt_turn, t_it);
               for (long t_jt = 2 * tt - 2 * ((t_ahead + tt + 7) % 64) + 15;
-                   t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5);
+                   t_jt < tw_min3(2 * (long)steps + n - 2, n + 2 * tt + 14, n + t_it + 5);
                    t_jt += 128)  /* tiles of 128 */
-                for (long t =
-                         tw_max(tw_max(tw_max(0, tt), tw_floord(n + t_it, 2) - n + 1), tw_floord(n + t_jt, 2) - n + 1);
-                     t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2);
+                for (long t = tw_max4(0, tt, tw_floord(n + t_it, 2) - n + 1, tw_floord(n + t_jt, 2) - n + 1);
+                     t <= tw_min3((long)steps - 1, tt + 7, (t_it + 5) / 2);
                      t++) {  /* inside the tile */
                   {
                     const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);

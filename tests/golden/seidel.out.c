@@ -12,6 +12,8 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
 TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
+#define tw_min4(a, b, c, d) tw_min(tw_min(tw_min(a, b), c), d)
+#define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
 #ifndef TW_THREADS
 #define TW_THREADS
 #ifdef _OPENMP
@@ -100,16 +102,16 @@ void seidel(int steps, int n, double A[n][n])
                  t_jt < tw_min((long)steps + n - 2, n + tt + 14);
                  t_jt += 320)  /* tiles of 320 */
               /* inside the tile */
-              for (long t = tw_max(tw_max(tw_max(0, tt), t_it - n + 2), t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
+              for (long t = tw_max4(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
                 for (long t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
                      t_itt < tw_min(t_it + 32, n + t - 1);
                      t_itt += 8)  /* tiles of 8 */
-                  for (long t_j = tw_max(tw_max(tw_max(2, t_jt - t + 1), t_jt - 2 * t + t_itt), t_itt - t + 1);
-                       t_j < tw_min(tw_min(tw_min(2 * (long)n - 3, n + t_jt - t + 318), n - t + t_itt + 6),
-                                    t_jt - 2 * t + t_itt + 327);
+                  for (long t_j = tw_max4(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
+                       t_j < tw_min4(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
+                                     t_jt - 2 * t + t_itt + 327);
                        t_j++) {  /* skewed: t_j + -2*t */
-                    long i = tw_max(tw_max(tw_max(1, t_itt - t), t - t_jt + t_j - 319), t_j - n + 2);
-                    const long i_end = tw_min(tw_min(tw_min((long)n - 2, t_itt - t + 7), t_j - 1), t - t_jt + t_j) + 1;
+                    long i = tw_max4(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
+                    const long i_end = tw_min4((long)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
                     if (i_end - i == 8) {
                       const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1]
                                                + A[i + 1][t_j - i]);
