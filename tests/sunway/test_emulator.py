@@ -2,7 +2,12 @@
 
 import subprocess
 
+import pytest
+
 from codegen.sunway.emulation.host import compile_program, run_program
+from codegen.sunway.plan.machine import group_for
+from codegen.sunway.plan.threads import parse_grid
+from codegen.sunway.text.dialect import barrier_lines
 
 PROGRAM = """
 #include <stdio.h>
@@ -94,3 +99,52 @@ def test_library_compiles_without_warnings(tmp_path, library):
     for source in emulator_folder().glob("*.c"):
         command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", str(source)]
         assert subprocess.run(command, capture_output=True).returncode == 0, source
+
+
+BARRIERS = """
+#include <stdio.h>
+#include "athread.h"
+#include "crts.h"
+static double c[64];
+static int cores, wrong;
+{functions}
+static int (*const barriers[65])(void) = {{ 0, {names} }};
+void kernel(int *p)
+{{
+  const int id = athread_get_id(-1);
+  c[id] = cores + id;
+  memb();
+  barriers[cores]();
+  for (int k = 0; k < cores; k++)
+    if (c[k] != cores + k && id == cores - 1) wrong++;
+  memb();
+  barriers[cores]();
+}}
+int main(void)
+{{
+  athread_init();
+  for (cores = 1; cores <= 64; cores++) {{
+    athread_set_num_threads(cores);
+    athread_spawn(kernel, 0);
+    athread_join();
+  }}
+  athread_halt();
+  printf("%d\\n", wrong);
+}}
+"""
+
+
+@pytest.mark.parametrize("machine", ["sw26010", "sw26010-pro"])
+def test_barriers_are_for_the_cores_of_the_launch(tmp_path, library, machine):
+    """Any number of them: all have come before one goes on, and nobody waits for a core that was not started."""
+    group = group_for(f"{machine}-cpe")
+    functions = [
+        f"static int b{n}(void) {{ {' '.join(barrier_lines(group, parse_grid(str(n))))} return 0; }}"
+        for n in range(1, 65)
+    ]
+    source = tmp_path / "barriers.c"
+    names = ", ".join(f"b{n}" for n in range(1, 65))
+    source.write_text(BARRIERS.format(functions="\n".join(functions), names=names))
+    assert compile_program([source], tmp_path / "barriers", library, ["-w"]) == ""
+    ran = run_program(tmp_path / "barriers", [], {"SW_MACHINE": machine})
+    assert (ran.code, ran.out) == (0, "0\n"), ran.err

@@ -63,8 +63,10 @@ KINDS = {
     },
     "directly": {
         "all store the same": "race", "all store something": "race", "a store behind the array": "bounds",
-        "a store ahead of the array": "bounds", "a load behind the array": "bounds", "no memb ahead of a get": "memb",
-        "local memory of another core": "not-local", "no memb at the barrier": "memb", "loads beside puts": "race",
+        "a store ahead of the array": "bounds", "a load behind the array": "bounds",
+        "a get behind a global array": "bounds", "a store behind a global array": "bounds",
+        "no memb ahead of a get": "memb", "local memory of another core": "not-local", "no memb at the barrier": "memb",
+        "loads beside puts": "race",
     },
     "kept": {
         "kept twice": "kept", "read by another core": "kept", "stored by another core": "kept",

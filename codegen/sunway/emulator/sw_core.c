@@ -194,7 +194,7 @@ static int open_barriers(void)
   }
   if (count)
     sw_passed();
-  sw_totals.barriers += count;
+  sw_totals.barriers += count > 0;
   return count;
 }
 

@@ -1,7 +1,34 @@
-/* Blocks of main memory that the program has allocated, so that nothing passes their ends. */
+/* Blocks of main memory that the program has allocated, and its global arrays, so that nothing passes their ends. */
 #include <stdlib.h>
 #include <string.h>
 #include "sw_internal.h"
+
+/* What the compiler says of the global objects of a file, each of which has a guard zone behind it. */
+typedef struct {
+  const char *at;
+  size_t bytes, with_guard;
+  const char *name;
+  const void *more[4];
+} global;
+static struct { const global *first; long count; } files[256];
+static int nfiles;
+
+void __asan_register_globals(const global *first, long count)
+{
+  if (nfiles < 256) {
+    files[nfiles].first = first;
+    files[nfiles++].count = count;
+  }
+}
+void __asan_unregister_globals(const global *first, long count) { (void)first, (void)count; }
+
+static void check_globals(const char *mem, long bytes, const char *name, const char *file, int line)
+{
+  for (int f = 0; f < nfiles; f++)
+    for (const global *g = files[f].first; g < files[f].first + files[f].count; g++)
+      if (mem >= g->at && mem < g->at + g->with_guard && mem + bytes > g->at + g->bytes)
+        sw_fail("bounds", file, line, "%s passes the end of %s, which has %zu bytes in main memory", name, g->name, g->bytes);
+}
 
 #ifdef __GLIBC__
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
@@ -79,6 +106,8 @@ __attribute__((constructor)) static void probe(void)
 void sw_check_memory(const char *mem, long bytes, const char *name, const char *file, int line)
 {
   const long at = behind(mem) - 1;
+  if (!sw_model)
+    check_globals(mem, bytes, name, file, line);
   if (sw_model || !all)
     return;
   const int inside = at >= 0 && mem < blocks[at].at + blocks[at].bytes;
@@ -93,6 +122,7 @@ void sw_check_memory(const char *mem, long bytes, const char *name, const char *
 #else
 void sw_check_memory(const char *mem, long bytes, const char *name, const char *file, int line)
 {
-  (void)mem, (void)bytes, (void)name, (void)file, (void)line;
+  if (!sw_model)
+    check_globals(mem, bytes, name, file, line);
 }
 #endif

@@ -8,6 +8,8 @@ static void meet(void)
   athread_syn(ARRAY_SCOPE, 0xffff);
 }
 
+static double fixed[64 * 8];
+
 /* Every core stores eight elements by itself, and fetches them again. */
 void directly(args *p)
 {
@@ -24,6 +26,16 @@ void directly(args *p)
     p->c[N * N + id % 2] = 1;
   if (is("a store ahead of the array"))
     p->c[-1 - id % 2] = 1;
+  if (is("a get behind a global array")) {
+    athread_get(PE_MODE, fixed + at, x, 8 * 8 + (id == 63) * 8 - 8, &r, 0, 0, 0);
+    dma_wait(&r, 1);
+    r = 0;
+    athread_get(PE_MODE, fixed + at + 4, x, 64, &r, 0, 0, 0);
+    dma_wait(&r, 1);
+    r = 0;
+  }
+  if (is("a store behind a global array"))
+    fixed[at + 8] = id;
   if (is("a load behind the array"))
     x[0] = p->a[N * N + id % 2];
   if (!is("no memb ahead of a get"))
