@@ -6,6 +6,8 @@ OUT    ?= build/quickstart
 # Modules and templates, as bytecode: what is up to date is not compiled again, and where Python is told not to write any,
 # thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
+# pytest keeps what it has made of the test files, which takes ten seconds for each of its processes.
+TEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -q
 .DELETE_ON_ERROR:
 .PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
@@ -59,17 +61,17 @@ examples: dev
 # Of slow tests with many cases a sixth, and not the longest; all of them where files are chosen. Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
 	@$(COMPILE)
-	$(PY) -m pytest -n 2 --dist worksteal -q $(T)
+	$(TEST) $(T)
 
 # All cases of what takes long as well.
 test-all: dev
 	@$(COMPILE)
-	$(PY) -m pytest -n 2 --dist worksteal -q --all $(T)
+	$(TEST) --all $(T)
 
 # Under two minutes: units, refusals, goldens, and a little of everything else.
 test-fast: dev
 	@$(COMPILE)
-	$(PY) -m pytest -n 2 --dist worksteal -q --fast $(T)
+	$(TEST) --fast $(T)
 
 lint: dev
 	$(PY) -m ruff check .
@@ -79,7 +81,7 @@ lint: dev
 # formats with every policy, every processor with every product: `make test` takes some of each (tests/corpus.py).
 corpus: dev
 	@$(COMPILE)
-	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q \
+	TILEWRIGHT_ALL_TYPES=1 $(TEST) \
 	  $$(grep -rlE '^from tests.corpus import .*(ALL|some|kernels)' --include='test_*.py' tests)
 
 # Random programs, most options, every compiler that is there; what is done stays done when it is stopped and started

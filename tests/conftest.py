@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fast import WHOLE, is_fast, listed, some_of_each
+from tests.fast import WHOLE, fast_ones, listed, some_of_each
 from tests.warm import MANY, warm
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,8 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--fast"):
-        known = listed()
-        kept = {x.nodeid for x in items if is_fast(x.nodeid, known)}
+        kept = fast_ones([x.nodeid for x in items], listed())
     elif len(items) >= WHOLE and not config.getoption("--all"):
         kept = some_of_each([x.nodeid for x in items], listed())
     else:

@@ -1,6 +1,6 @@
-"""Which tests a run takes. The fast lane, `make test-fast`: everything but the functions in slow.txt, and a few cases
-of those. `make test`: everything but the longest cases, and of functions that take long in all a part of their cases.
-`make test-all`: everything.
+"""Which tests a run takes. The fast lane, `make test-fast`: every function but those in slow.txt, of which it has a few
+cases, and of functions with many cases every third. `make test`: everything but the longest cases, and of functions
+that take long in all a part of their cases. `make test-all`: everything.
 
 slow.txt is made from what a whole run took; tests that are not in it count as fast. Its limits are those of a
 processor of 2024, sixteen tests at a time; two cores of a small machine take twice as long.
@@ -23,33 +23,47 @@ SLOW = 0.15  # seconds of its longest case that make a function slow
 LEAST = 1.0  # seconds of a case that stands for a module whose functions are all slow
 LONG = 2  # seconds of all its cases that make a function long
 FEW, THIN = 2, 6  # of long functions with more cases than this, one in so many
+MANY, THIRD = 3, 3  # in the fast lane, of functions with more cases than this, one in so many
 LONGEST = 5  # seconds of a case that only `make test-all` has, where the function has others
 WHOLE = 3000  # tests: a run of all of them, not of a folder
 _LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
-
-
-def is_fast(nodeid: str, listed: frozenset[str]) -> bool:
-    return nodeid.partition("[")[0] not in listed or f"+{nodeid}" in listed
 
 
 def listed() -> frozenset[str]:
     return frozenset(line for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
 
 
+def fast_ones(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
+    """The fast lane: cases of slow functions only with a plus in the list, and of all others every third, spread over
+    them, where there are many."""
+    out = {nodeid for nodeid in nodeids if f"+{nodeid}" in listed}
+    for function, own in _by_function(nodeids).items():
+        if function not in listed:
+            out |= _spread(own, THIRD if len(own) > MANY else 1)
+    return out
+
+
 def some_of_each(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
     """All tests but the longest cases (with a minus in the list), and of long functions (with a slash) every sixth
     case, spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen
     files take all."""
+    out: set[str] = set()
+    for function, own in _by_function([x for x in nodeids if f"-{x}" not in listed]).items():
+        many = f"/{function}" in listed and len(own) > FEW
+        out |= _spread(own, THIN if many else 1)
+    return out
+
+
+def _by_function(nodeids: Iterable[str]) -> dict[str, list[str]]:
     cases: dict[str, list[str]] = defaultdict(list)
     for nodeid in nodeids:
-        if f"-{nodeid}" in listed:
-            continue
         cases[nodeid.partition("[")[0]].append(nodeid)
-    out: set[str] = set()
-    for function, own in cases.items():
-        many = f"/{function}" in listed and len(own) > FEW
-        out |= set(sorted(own, key=lambda n: crc32(n.encode()))[:: THIN if many else 1])
-    return out
+    return cases
+
+
+def _spread(cases: Iterable[str], step: int) -> set[str]:
+    """One case in `step`, the same ones on every machine."""
+    return set(sorted(cases, key=lambda n: crc32(n.encode()))[::step])
 
 
 def seconds_of(report: Iterable[str]) -> dict[str, float]:
