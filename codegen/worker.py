@@ -240,15 +240,7 @@ class _Children:
 
 
 def _answer_alone(work: Callable[[], object], writer: int) -> None:
-    """The child's whole life."""
-    try:
-        with contextlib.suppress(OSError):
-            os.setpgid(0, 0)
-        try:
-            data = pickle.dumps((True, work()))
-        except BaseException as error:
-            data = pickled_error(error)
-        with os.fdopen(writer, "wb") as out:
-            out.write(data)
-    finally:
-        os._exit(0)
+    """The child's whole life, in a process group of its own."""
+    with contextlib.suppress(OSError):
+        os.setpgid(0, 0)
+    _answer(work, writer)

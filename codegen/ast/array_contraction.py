@@ -4,9 +4,20 @@ element. The proofs ask whether it is enough."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, If, Instance, Int, ProductNode, expr_names, walk
+from codegen.ast.ctree import (
+    CExpr,
+    CNode,
+    Declare,
+    For,
+    Held,
+    Instance,
+    Int,
+    ProductNode,
+    expr_names,
+    walk,
+    with_kids,
+)
 from codegen.scop.model import Scop
 
 
@@ -41,15 +52,10 @@ def _indices(scop: Scop, body: CNode, array: str) -> Iterator[tuple[CExpr, ...]]
 
 
 def _without(node: CNode, dims: dict[str, frozenset[int]]) -> CNode:
-    if isinstance(node, Block):
-        return Block(tuple(_without(x, dims) for x in node.children))
-    if isinstance(node, If):
-        orelse = None if node.orelse is None else _without(node.orelse, dims)
-        return If(node.cond, _without(node.then, dims), orelse)
-    if isinstance(node, Declare):
-        slots = tuple(_narrowed(h, dims.get(h.array, frozenset())) for h in node.slots)
-        return Declare(slots, _without(node.body, dims))
-    return replace(node, body=_without(node.body, dims)) if isinstance(node, (For, ProductNode)) else node
+    inner = with_kids(node, lambda x: _without(x, dims))
+    if isinstance(inner, Declare):
+        return Declare(tuple(_narrowed(h, dims.get(h.array, frozenset())) for h in inner.slots), inner.body)
+    return inner
 
 
 def _narrowed(h: Held, dims: frozenset[int]) -> Held:

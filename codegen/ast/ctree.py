@@ -5,7 +5,7 @@ Integer expressions are those isl makes. Names are loop variables of the tree (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
@@ -207,6 +207,17 @@ def node_kids(node: CNode) -> tuple[CNode, ...]:
     if isinstance(node, If):
         return (node.then,) if node.orelse is None else (node.then, node.orelse)
     return ()
+
+
+def with_kids(node: CNode, change: Callable[[CNode], CNode]) -> CNode:
+    """The node with each of `node_kids` changed."""
+    if isinstance(node, Block):
+        return Block(tuple(map(change, node.children)))
+    if isinstance(node, (For, Declare, ProductNode)):
+        return replace(node, body=change(node.body))
+    if isinstance(node, If):
+        return If(node.cond, change(node.then), None if node.orelse is None else change(node.orelse))
+    return node
 
 
 def walk(node: CNode) -> Iterator[CNode]:

@@ -30,6 +30,7 @@ from codegen.ast.ctree import (
     node_kids,
     substitute,
     walk,
+    with_kids,
 )
 from codegen.ast.peel import peeled
 from codegen.ast.schedule import MarkedSchedule, to_isl
@@ -268,11 +269,7 @@ def _declare_rest(node: CNode, held: Held, users: frozenset[str], around: frozen
         return node
     if isinstance(node, Block):
         return _declare_runs(node, held, users, around)
-    if isinstance(node, If):
-        orelse = None if node.orelse is None else _declare_rest(node.orelse, held, users, around)
-        return If(node.cond, _declare_rest(node.then, held, users, around), orelse)
-    assert isinstance(node, (For, Declare, ProductNode))
-    return replace(node, body=_declare_rest(node.body, held, users, around))
+    return with_kids(node, lambda x: _declare_rest(x, held, users, around))
 
 
 def _settled(node: CNode, held: Held, users: frozenset[str], around: frozenset[str]) -> bool:

@@ -33,6 +33,7 @@ from codegen.ast.ctree import (
     node_kids,
     substitute,
     walk,
+    with_kids,
 )
 from codegen.ast.decide import COMPARISONS, Known, comparisons, decided, signs
 from codegen.ast.facts import PointFacts, sums
@@ -270,14 +271,14 @@ def _later(fun: str, cut: Linear, end: Linear | None, written: CExpr, here: _Pla
 
 def _at(node: CNode, env: dict[str, CExpr]) -> CNode:
     """The body of a loop at one value of its variable."""
-    if isinstance(node, Block):
-        return Block(tuple(_at(c, env) for c in node.children))
-    if isinstance(node, If):
-        orelse = None if node.orelse is None else _at(node.orelse, env)
-        return If(substitute(node.cond, env), _at(node.then, env), orelse)
-    if isinstance(node, Declare):
-        slots = tuple(Held(h.array, h.sizes, tuple(_put(e, env) for e in h.starts)) for h in node.slots)
-        return Declare(slots, _at(node.body, env))
+    inner = with_kids(node, lambda x: _at(x, env))
+    if isinstance(inner, If):
+        return replace(inner, cond=substitute(inner.cond, env))
+    if isinstance(inner, Declare):
+        slots = tuple(Held(h.array, h.sizes, tuple(_put(e, env) for e in h.starts)) for h in inner.slots)
+        return Declare(slots, inner.body)
+    if isinstance(inner, Block):
+        return inner
     assert isinstance(node, Instance)
     return Instance(
         node.stmt,

@@ -18,11 +18,11 @@ from codegen.ast.ctree import (
     CNode,
     Declare,
     For,
-    If,
     Instance,
     ProductNode,
     ReplacedElements,
     expr_names,
+    with_kids,
 )
 from codegen.ast.linear import Along, along
 from codegen.recognize.access.dereferenceable import certain
@@ -48,17 +48,9 @@ class _Use:
 
 def with_scalar_replacement(scop: Scop, node: CNode) -> CNode:
     """The tree in which loops that ask for it know what they keep."""
-    if isinstance(node, Block):
-        return Block(tuple(with_scalar_replacement(scop, c) for c in node.children))
-    if isinstance(node, If):
-        orelse = None if node.orelse is None else with_scalar_replacement(scop, node.orelse)
-        return If(node.cond, with_scalar_replacement(scop, node.then), orelse)
     if isinstance(node, For) and node.loop.carry:
         return replace(node, carried=replaced_elements(scop, node))
-    if isinstance(node, (For, Declare)):
-        return replace(node, body=with_scalar_replacement(scop, node.body))
-    assert isinstance(node, (Instance, ProductNode))
-    return node
+    return node if isinstance(node, ProductNode) else with_kids(node, lambda x: with_scalar_replacement(scop, x))
 
 
 def instances(node: For) -> tuple[Instance, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import Block, CNode, Declare, For, If, Instance, ProductNode, walk
+from codegen.ast.ctree import CNode, For, If, Instance, ProductNode, walk, with_kids
 from codegen.ast.generate import generate as generate_ast
 from codegen.ast.peel import has_tests
 from codegen.diagnostics import Severity, Unsupported
@@ -153,12 +153,7 @@ def _with_blocks(node: CNode, machine: Machine) -> CNode:
             return node
         how = blocking(node.product.what, machine)
         return replace(node, product=replace(node.product, how=replace(how, isa=common_name(how.isa))))
-    if isinstance(node, (For, Declare)):
-        return replace(node, body=_with_blocks(node.body, machine))
-    if isinstance(node, If):
-        orelse = None if node.orelse is None else _with_blocks(node.orelse, machine)
-        return If(node.cond, _with_blocks(node.then, machine), orelse)
-    return Block(tuple(_with_blocks(x, machine) for x in node.children)) if isinstance(node, Block) else node
+    return with_kids(node, lambda x: _with_blocks(x, machine))
 
 
 def read_back(emitted: RegionText) -> str:

@@ -10,18 +10,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen.ast.ctree import (
-    Block,
     CExpr,
     CNode,
     Cond,
-    Declare,
     For,
-    If,
     Instance,
     Name,
+    ProductNode,
     expr_kids,
     expr_names,
     node_kids,
+    with_kids,
 )
 
 
@@ -52,14 +51,7 @@ def _named(node: CNode, names: dict[CExpr, Name]) -> CNode:
     """The tree with names in place of subscripts."""
     if isinstance(node, Instance):
         return _instance(node, names)
-    if isinstance(node, Block):
-        return Block(tuple(_named(c, names) for c in node.children))
-    if isinstance(node, If):
-        orelse = None if node.orelse is None else _named(node.orelse, names)
-        return If(node.cond, _named(node.then, names), orelse)
-    if isinstance(node, For):
-        return replace(node, body=_named(node.body, names))
-    return replace(node, body=_named(node.body, names)) if isinstance(node, Declare) else node
+    return node if isinstance(node, ProductNode) else with_kids(node, lambda x: _named(x, names))
 
 
 def _instance(at: Instance, names: dict[CExpr, Name]) -> Instance:

@@ -6,9 +6,10 @@ A pure pass over the tree, ahead of the proofs: it writes forms (`ast/lowered.py
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, with_loop
+from codegen.ast.ctree import CNode, For, ProductNode, with_kids, with_loop
 from codegen.ast.lowered import Form
 from codegen.lower.conditions import asked_ahead
 from codegen.lower.counters import int_counter
@@ -29,16 +30,11 @@ if TYPE_CHECKING:
 
 def lowered(scop: Scop, node: CNode) -> CNode:
     """The tree whose loops have the forms that they ask for."""
-    if isinstance(node, Block):
-        return Block(tuple(lowered(scop, c) for c in node.children))
-    if isinstance(node, If):
-        orelse = None if node.orelse is None else lowered(scop, node.orelse)
-        return If(node.cond, lowered(scop, node.then), orelse)
-    if isinstance(node, Declare):
-        return replace(node, body=lowered(scop, node.body))
+    if isinstance(node, For):
+        return _loop(scop, node)
     if isinstance(node, ProductNode):
         return replace(node, body=lowered(scop, node.body), exact=_kernels(scop, node))
-    return _loop(scop, node) if isinstance(node, For) else node
+    return with_kids(node, partial(lowered, scop))
 
 
 def _kernels(scop: Scop, node: ProductNode) -> tuple[NestKernel, ...]:

@@ -6,41 +6,36 @@ relations between whole time vectors. Times of different length are padded with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import islpy as isl
 
 _IN, _DIV, _PARAM = isl.dim_type.in_, isl.dim_type.div, isl.dim_type.param
+Pair = tuple[isl.PwAff, isl.PwAff]
 Time = Sequence[isl.PwAff | int]  # as `tree.order` gives it
 
 
 def in_order(pairs: isl.Map, first: Time, then: Time) -> bool:
     """Does the first of each pair come before the second?"""
-    for a, b in _levels(first, then):
-        if isinstance(a, int) and isinstance(b, int):
-            if a != b:
-                return a < b or bool(pairs.is_empty())
-            continue
-        before, after = _values(pairs, a, b)
-        if not pairs.is_disjoint(before.gt_map(after)):
-            return False
-        pairs = pairs.intersect(before.eq_map(after))
-        if pairs.is_empty():
-            return True
-    return bool(pairs.is_empty())
+    return _in_order(pairs, first, then, lambda before, after: None)
 
 
 def surely_in_order(pairs: isl.Map, first: Time, then: Time) -> bool:
     """Is that seen without asking which pairs share a tile? Numbers of tiles rise with what is cut into tiles. If that
     rises for all pairs they are in order, or in the same tile; then the levels below are asked for all pairs instead,
     which is far cheaper, and mostly enough."""
+    return _in_order(pairs, first, then, _both_cut)
+
+
+def _in_order(pairs: isl.Map, first: Time, then: Time, rising: Callable[[isl.PwAff, isl.PwAff], Pair | None]) -> bool:
+    """Level by level; `rising` are values that may be compared in place of a level's, for all pairs."""
     for a, b in _levels(first, then):
         if isinstance(a, int) and isinstance(b, int):
             if a != b:
                 return a < b or bool(pairs.is_empty())
             continue
         before, after = _values(pairs, a, b)
-        cut = _both_cut(before, after)
+        cut = rising(before, after)
         if not pairs.is_disjoint(cut[0].gt_map(cut[1]) if cut else before.gt_map(after)):
             return False
         if cut:
@@ -48,10 +43,10 @@ def surely_in_order(pairs: isl.Map, first: Time, then: Time) -> bool:
         pairs = pairs.intersect(before.eq_map(after))
         if pairs.is_empty():
             return True
-    return False
+    return bool(pairs.is_empty())
 
 
-def _both_cut(a: isl.PwAff, b: isl.PwAff) -> tuple[isl.PwAff, isl.PwAff] | None:
+def _both_cut(a: isl.PwAff, b: isl.PwAff) -> Pair | None:
     """What is rounded down in these, times its denominator, where they rise with that alone, and alike; None where it
     is not that simple."""
     one, two = _cut(a), _cut(b)

@@ -26,6 +26,7 @@ from codegen.frontend.syntax.tree import (
     STEPS,
     assigned,
     declared,
+    in_turn,
     items_of,
     mapped,
     names,
@@ -151,11 +152,7 @@ class _Inductions:
     # -- statements ------------------------------------------------------------------------------------
 
     def block(self, items: Sequence[c_ast.Node], env: _Env) -> tuple[list[c_ast.Node], _Env]:
-        out: list[c_ast.Node] = []
-        for item in items:
-            made, env = self.statement(item, env)
-            out += made
-        return out, env
+        return in_turn(items, env, self.statement)
 
     def statement(self, node: c_ast.Node, env: _Env) -> tuple[list[c_ast.Node], _Env]:
         if isinstance(node, c_ast.Compound):

@@ -28,6 +28,7 @@ from codegen.frontend.syntax.tree import (
     declaration,
     declared,
     fresh_names,
+    in_turn,
     items_of,
     mapped,
     names,
@@ -84,11 +85,7 @@ class _Pointers(PointerLoops):
     # -- statements ------------------------------------------------------------------------------------
 
     def block(self, items: Sequence[c_ast.Node], env: Env) -> tuple[list[c_ast.Node], Env]:
-        out: list[c_ast.Node] = []
-        for item in items:
-            made, env = self.statement(item, env)
-            out += made
-        return out, env
+        return in_turn(items, env, self.statement)
 
     def statement(self, node: c_ast.Node, env: Env) -> tuple[list[c_ast.Node], Env]:
         if isinstance(node, c_ast.Compound):

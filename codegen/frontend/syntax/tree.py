@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from pycparser import c_ast
 
 from codegen.frontend.syntax.symbols import RegionSite
 
+State = TypeVar("State")
 STEPS = ("++", "--", "p++", "p--")
 
 
@@ -118,6 +120,17 @@ def items_of(node: c_ast.Node | None) -> list[c_ast.Node]:
     if node is None or isinstance(node, c_ast.EmptyStatement):
         return []
     return list(node.block_items or ()) if isinstance(node, c_ast.Compound) else [node]
+
+
+def in_turn(
+    items: Sequence[c_ast.Node], state: State, statement: Callable[[c_ast.Node, State], tuple[list[c_ast.Node], State]]
+) -> tuple[list[c_ast.Node], State]:
+    """What `statement` makes of each of the statements, with the state that the ones before have left."""
+    out: list[c_ast.Node] = []
+    for item in items:
+        made, state = statement(item, state)
+        out += made
+    return out, state
 
 
 def as_block(items: Sequence[c_ast.Node], like: c_ast.Node | None) -> c_ast.Node:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
+from typing import TypeVar
 
 Row = tuple[Fraction, ...]
 Matrix = tuple[Row, ...]
+Number = TypeVar("Number", int, Fraction)
 
 
 def matrix(rows: Sequence[Sequence[int | Fraction]]) -> Matrix:
@@ -21,10 +23,8 @@ def reduced(rows: Sequence[Sequence[Fraction]]) -> tuple[list[list[Fraction]], l
     pivots: list[int] = []
     for col in range(len(work[0]) if work else 0):
         top = len(pivots)
-        at = next((k for k in range(top, len(work)) if work[k][col]), None)
-        if at is None:
+        if not _pivot(work, top, col):
             continue
-        work[top], work[at] = work[at], work[top]
         lead = work[top][col]
         work[top] = [x / lead for x in work[top]]
         for k, row in enumerate(work):
@@ -33,6 +33,15 @@ def reduced(rows: Sequence[Sequence[Fraction]]) -> tuple[list[list[Fraction]], l
                 work[k] = [x - f * y for x, y in zip(row, work[top], strict=True)]
         pivots.append(col)
     return work[: len(pivots)], pivots
+
+
+def _pivot(work: list[list[Number]], top: int, col: int) -> bool:
+    """Bring a row with something in the column to the top of those from `top` on; False where there is none."""
+    at = next((k for k in range(top, len(work)) if work[k][col]), None)
+    if at is None:
+        return False
+    work[top], work[at] = work[at], work[top]
+    return True
 
 
 def rank(rows: Sequence[Sequence[Fraction]]) -> int:
@@ -53,10 +62,8 @@ def _pivots(rows: Sequence[Sequence[Fraction]]) -> list[int]:
     pivots: list[int] = []
     for col in range(len(work[0]) if work else 0):
         top = len(pivots)
-        at = next((k for k in range(top, len(work)) if work[k][col]), None)
-        if at is None:
+        if not _pivot(work, top, col):
             continue
-        work[top], work[at] = work[at], work[top]
         first, lead = work[top], work[top][col]
         for k in range(top + 1, len(work)):
             f = work[k][col]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -225,34 +225,24 @@ def _tile_name(p: Program, of: str, stmt: str) -> str:
 
 def kernel_bands(tree: Node) -> list[tuple[str, ...]]:
     """The statements of each outermost band with a parallel loop (in front, or anywhere if it is permutable)."""
-    found: list[tuple[str, ...]] = []
-
-    def visit(node: Node) -> None:
-        if isinstance(node, Band) and _is_kernel(node):
-            found.append(statements(node))
-            return
-        for k in kids(node):
-            visit(k)
-
-    visit(tree)
-    return found
+    return _outermost(tree, _is_kernel)
 
 
 def chained_bands(tree: Node) -> list[tuple[str, ...]]:
     """The statements of bands that can be tiled though none of their loops is parallel, and none below."""
-    found: list[tuple[str, ...]] = []
 
-    def visit(node: Node) -> None:
-        if isinstance(node, Band) and node.permutable and len(node.loops) > 1 and not any(
-            lp.coincident or lp.tile for _, n in walk(node) if isinstance(n, Band) for lp in n.loops
-        ):  # fmt: skip
-            found.append(statements(node))
-            return
-        for k in kids(node):
-            visit(k)
+    def sequential(band: Band) -> bool:
+        inside = (lp for _, n in walk(band) if isinstance(n, Band) for lp in n.loops)
+        return band.permutable and len(band.loops) > 1 and not any(lp.coincident or lp.tile for lp in inside)
 
-    visit(tree)
-    return found
+    return _outermost(tree, sequential)
+
+
+def _outermost(node: Node, wanted: Callable[[Band], bool]) -> list[tuple[str, ...]]:
+    """The statements of each band that is wanted, outermost ones only."""
+    if isinstance(node, Band) and wanted(node):
+        return [statements(node)]
+    return [x for k in kids(node) for x in _outermost(k, wanted)]
 
 
 def _is_kernel(band: Band) -> bool:

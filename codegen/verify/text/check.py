@@ -82,9 +82,9 @@ def _sweep_key(text: str, v: MatvecView) -> str:
 
 
 def _wrong_sweeps(emitted: RegionText) -> str:
-    from codegen.verify.text.matvec.check import wrong_sweeps
+    from codegen.verify.text.matvec.check import wrong_matvecs
 
-    return wrong_sweeps(emitted.plain, emitted.matvecs)
+    return wrong_matvecs(emitted.plain, emitted.matvecs)
 
 
 def _wrong_calls(emitted: RegionText) -> str:

@@ -14,19 +14,19 @@ from codegen.verify.text.read import Unread, read_expression, read_statements
 _PROVEN: set[str] = set()  # what was proven before in this process
 
 
-def wrong_sweeps(text: str, views: Sequence[MatvecView]) -> str:
+def wrong_matvecs(text: str, views: Sequence[MatvecView]) -> str:
     """Why the text of a region does not carry out its matrix-vector products; empty when it does."""
     blocks = matvec_blocks(text)
     if len(blocks) != len(views):
         return f"{len(blocks)} matrix-vector products were printed in place of {len(views)}"
     for block, v in zip(blocks, views, strict=True):
-        problem = wrong_sweep(block, v)
+        problem = wrong_matvec(block, v)
         if problem:
             return f"{v.comment}: {problem}"
     return ""
 
 
-def wrong_sweep(text: str, v: MatvecView) -> str:
+def wrong_matvec(text: str, v: MatvecView) -> str:
     """Why one product's block does not do what it should."""
     key = f"{text} {v.wanted}"
     try:

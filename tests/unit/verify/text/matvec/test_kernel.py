@@ -20,7 +20,7 @@ from codegen.target.emit import RegionText, Surroundings, emit_region
 from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel
 from codegen.target.matvec.view import MatvecPrinter
 from codegen.verify.text.check import wrong_text
-from codegen.verify.text.matvec.check import wrong_sweeps
+from codegen.verify.text.matvec.check import wrong_matvecs
 from codegen.verify.text.matvec.kernel import wrong_sweep_kernel
 from tests.unit.verify.text.blocked.test_product import changed
 
@@ -130,13 +130,13 @@ BLOCKS = {
 def test_damaged_blocks_are_refused(what: str) -> None:
     form, *change = BLOCKS[what]
     emitted = printed(form)
-    assert wrong_sweeps(changed(emitted.plain, *change), emitted.sweeps)  # type: ignore[arg-type]
+    assert wrong_matvecs(changed(emitted.plain, *change), emitted.sweeps)  # type: ignore[arg-type]
 
 
 def test_results_must_be_copied_back() -> None:
     emitted = printed("copied")
     text = changed(emitted.plain, "y[tw_i][1] = tw_y[tw_i];", ";", 0)
-    assert wrong_sweeps(text, emitted.sweeps)
+    assert wrong_matvecs(text, emitted.sweeps)
 
 
 def test_what_a_printer_that_errs_prints_gives_way_to_a_simpler_plan(monkeypatch: pytest.MonkeyPatch) -> None:
