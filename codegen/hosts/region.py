@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from codegen.ast.ctree import CNode, For, If, Instance, ProductNode, walk, with_kids
+from codegen.ast.ctree import CNode, For, If, Instance, ProductNode, walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.ast.peel import has_tests
 from codegen.diagnostics import Severity, Unsupported
@@ -15,18 +17,22 @@ from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.plan_outcome import no_effect, summarize
+from codegen.record import record
 from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent, make, simpler
 from codegen.region_model import Modelled
 from codegen.scop.model import Scop
-from codegen.scop.product import Blocking
+from codegen.scop.product import Blocking, Contraction
 from codegen.strategy.cost.cycles import shape
 from codegen.strategy.cost.gain import Gain, predicted
 from codegen.strategy.products.selection import blocking
-from codegen.target.emit import RegionText, Surroundings, emit_region
+from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
+from codegen.target.finished import finished
 from codegen.target.guards.alias import alias_test
 from codegen.target.pragmas import Threads, shared_by_team
+from codegen.target.region_views import RegionViews, region_views
+from codegen.target.view import Blocks
 from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
 
@@ -73,31 +79,31 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     alone = threads is True and _threads_only(model.program, made)
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
-    emitted = emit_region(scop, made.code, around, threads, alone)
+    found = _variants(made, machine)
+    views = region_views(scop, made.code, threads, alone, [v.blocks for v in found])
+    emitted = region_text(views, around)
     _prove_text(scop, made.code, emitted)
-    others = _others(made, around, threads, machine)
-    if others:
-        emitted = emit_region(scop, made.code, replace(around, others=others), threads, alone)
-    text, links = emitted.text, emitted.links
+    done = finished(emitted, around, _others(views, around, found))
+    text, links = done.text, done.links
     if options.line_statements:
         lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
         first = s.region.called(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     idle = no_effect(plan, scop, made.code, bool(threads))
-    done = (d for d in made.remarks if threads or d.id != "parallel")
-    remarks = (*model.remarks, *done, *alias.remarks, *idle)
+    planned = (d for d in made.remarks if threads or d.id != "parallel")
+    remarks = (*model.remarks, *planned, *alias.remarks, *idle)
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
         text,
-        emitted.helpers | alias.helpers,
-        emitted.called,
+        done.helpers | alias.helpers,
+        done.called,
         show((plan,), {scop.region: scop}),
         summary,
         tuple(dict.fromkeys(remarks)),  # parts of one statement say the same
         links=links,
         lines=tuple((x.loc.line, x.name) for x in model.program.scop.statements),
-        names=emitted.names,
+        names=done.names,
         kept=tuple(sorted(model.kept)),
         computed=emitted.computed,
     )
@@ -128,32 +134,39 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
         )
 
 
-def _others(
-    made: ProvenRegion, around: Surroundings, threads: Threads, machine: Machine
-) -> tuple[tuple[str, RegionText], ...]:
-    """The region's text for the variants of a machine, proven; none where it has no products in blocks of its own. A
+@record
+class _Variant:
+    """The preprocessor's condition for a variant of the machine, and the blocks of products there."""
+
+    when: str
+    blocks: Blocks
+
+
+def _variants(made: ProvenRegion, machine: Machine) -> tuple[_Variant, ...]:
+    """The variants of a machine that a region is printed for; none where it has no products in blocks of its own. A
     plan with the blocks of that machine may be one that was printed with its variants: it gets them again."""
     blocked = [n.product for n in walk(made.code) if isinstance(n, ProductNode) and isinstance(n.product.how, Blocking)]
     if not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
         return ()
-    out = []
     rest = [MachineVariant("", machine)] if variants(machine) else []
-    for v in (*variants(machine), *rest):
-        emitted = emit_region(made.program.scop, _with_blocks(made.code, v.machine), around, threads)
+    return tuple(_Variant(v.when, partial(_common_blocks, machine=v.machine)) for v in (*variants(machine), *rest))
+
+
+def _common_blocks(what: Contraction, machine: Machine) -> Blocking:
+    """The blocks that suit a machine, with kernels under names common to all."""
+    how = blocking(what, machine)
+    return replace(how, isa=common_name(how.isa))
+
+
+def _others(views: RegionViews, around: Surroundings, found: Sequence[_Variant]) -> tuple[tuple[str, RegionText], ...]:
+    """The region's text for variants of its machine, proven."""
+    out = []
+    for number, v in enumerate(found):
+        emitted = region_text(views.variant(number), around)
         if read_back(emitted):
             return ()
         out.append((v.when, emitted))
     return tuple(out)
-
-
-def _with_blocks(node: CNode, machine: Machine) -> CNode:
-    """The tree with its products in the blocks that suit a machine, their kernels under names common to all."""
-    if isinstance(node, ProductNode):
-        if not isinstance(node.product.how, Blocking):
-            return node
-        how = blocking(node.product.what, machine)
-        return replace(node, product=replace(node.product, how=replace(how, isa=common_name(how.isa))))
-    return with_kids(node, lambda x: _with_blocks(x, machine))
 
 
 def read_back(emitted: RegionText) -> str:

@@ -111,7 +111,7 @@ def _check_text(text: str, views: tuple[View, ...], helpers: frozenset[str], ker
     products = tuple(v.product for v in inside if v.product is not None)
     matvecs = tuple(v.matvec for v in inside if v.matvec is not None)
     nests = tuple(x for v in inside for x in exact_calls(v))
-    made = RegionText(text, helpers, kernels, plain=text, products=products, matvecs=matvecs, nests=nests)
+    made = RegionText(text, helpers, kernels, products=products, matvecs=matvecs, nests=nests)
     problem = read_back(made)
     if problem:
         raise NotShared(f"what was printed for ranks could not be proven: {problem}")

@@ -65,9 +65,9 @@ def for_all(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple
     alone, where texts differ in more than words."""
     products = [x.products for _, x in others]
     same = len(set(map(len, products))) == 1 and len({tuple(map(_kernel_text, x)) for x in products}) == 1
-    found = merged([x.plain or x.text for _, x in others], [words_of(x) for x in products]) if same else None
+    found = merged([x.plain for _, x in others], [words_of(x) for x in products]) if same else None
     if found is None:
-        return base.text, None
+        return base.plain, None
     text, tables = found
     shared = frozenset.intersection(*(x.kernels for _, x in others))
     variants = (_variant(when, x, shared, used) for (when, x), used in zip(others, tables, strict=True))

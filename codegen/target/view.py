@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from codegen.ast.ctree import (
     Bin,
@@ -30,7 +30,7 @@ from codegen.record import mutable
 from codegen.scop.expr import DataLoop, Ternary
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
-from codegen.scop.product import Blocking, MatrixVector, Nested
+from codegen.scop.product import Blocking, Contraction, MatrixVector, Nested
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
 from codegen.target.declarations import with_declarations
@@ -43,10 +43,10 @@ from codegen.target.text.code import code_views
 from codegen.target.text.pieces import View, fresh, words_of
 
 if TYPE_CHECKING:
-    from codegen.lower.nest.kernel import NestKernel
-    from codegen.target.matvec.kernel import MatvecKernel
-    from codegen.target.product.microkernel import MicroKernel
+    from codegen.target.emit import Kernel
+    from codegen.target.product.view import ProductView
 
+Blocks: TypeAlias = Callable[[Contraction], Blocking]  # in which blocks a product suits a machine
 SHORT = 6  # lines of a loop's body that are printed a second time for little work
 
 
@@ -57,9 +57,11 @@ class ViewBuilder:
     scop: Scop
     pragmas: Mapping[str, Maker]
     helpers: set[str] = field(default_factory=set)
-    kernels: set[tuple[str, int, MicroKernel | MatvecKernel | NestKernel]] = field(default_factory=set)
+    kernels: set[Kernel] = field(default_factory=set)
     threads: bool = False  # whether products may start threads
     once: bool = False  # no loop is printed a second time for little work
+    variants: tuple[Blocks, ...] = ()  # of the machine: blocked products are there for all of them
+    variant_kernels: tuple[set[Kernel], ...] = ()  # what those call
     tests: list[str] = field(default_factory=list)  # for threads, of all loops that have them; "" where none suffices
     _inside: bool = False  # inside a loop that runs on threads
     _stage: tuple[For, str] | None = None  # the loop over stages of the pipeline around, and its turn's name
@@ -68,6 +70,7 @@ class ViewBuilder:
     _narrow: frozenset[str] = frozenset()  # the counter of the loop around, where it is an int
 
     def build(self, node: CNode) -> tuple[View, ...]:
+        self.variant_kernels = tuple(set() for _ in self.variants)
         return self._views(node, {}, {}, reserved(self.scop))
 
     def _views(
@@ -210,31 +213,42 @@ class ViewBuilder:
     def _product(
         self, node: ProductNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> View:
-        from codegen.target.product.blocked import (
-            ProductPrinter,  # what few regions need; start-up time counts in a build
-        )
-        from codegen.target.product.tiles import all_kernels
+        # What few regions need; start-up time counts in a build.
+        from codegen.target.product.blocked import ProductPrinter
 
-        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        given = set(taken)
+        def printer(helpers: set[str]) -> ProductPrinter:
+            given = set(taken)
 
-        def new_name(name: str) -> str:
-            found = fresh(name, frozenset(given), ("b", "p", "t", "r"))
-            given.update({found, *(found + x for x in ("b", "p", "t", "r"))})
-            return found
+            def new_name(name: str) -> str:
+                found = fresh(name, frozenset(given), ("b", "p", "t", "r"))
+                given.update({found, *(found + x for x in ("b", "p", "t", "r"))})
+                return found
 
-        printer = ProductPrinter(self.scop, ints, new_name)
+            ints = IntPrinter({p.name: p for p in self.scop.params}, names, helpers)
+            return ProductPrinter(self.scop, ints, new_name)
+
         what, how = node.product.what, node.product.how
         plain = self._plain(node, names, held, taken)
         if isinstance(how, Nested):
-            nests = printer.nests(node)
-            self.kernels.update((how.isa, how.bits, x.kernel) for x in nests.exact)
+            nests = printer(self.helpers).nests(node)
+            self._call((how.isa, how.bits, x.kernel) for x in nests.exact)
             return View("nested", body=plain, nested=nests, stmt=what.stmt)
         assert isinstance(how, Blocking)
-        view = printer.view(node, self.threads and not self._inside)
-        self.kernels.update((how.isa, how.bits, k) for k in all_kernels(what, how))
-        self.kernels.update((how.isa, how.bits, x.kernel) for x in view.exact)
-        return View("product", body=plain, product=view, stmt=what.stmt)
+        threads = self.threads and not self._inside
+        view = printer(self.helpers).view(node, threads)
+        self.kernels.update(view.kernels)
+        others: list[ProductView] = []
+        for blocks, kernels in zip(self.variants, self.variant_kernels, strict=True):
+            other = replace(node, product=replace(node.product, how=blocks(what)))
+            others.append(printer(set()).view(other, threads))
+            kernels.update(others[-1].kernels)
+        return View("product", body=plain, product=view, variants=tuple(others), stmt=what.stmt)
+
+    def _call(self, kernels: Iterable[Kernel]) -> None:
+        """These are called whatever the variant of the machine."""
+        found = tuple(kernels)
+        for each in (self.kernels, *self.variant_kernels):
+            each.update(found)
 
     def _plain(
         self, node: ProductNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -256,7 +270,7 @@ class ViewBuilder:
 
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)
-        self.kernels.add((how.isa, how.bits, matvec_kernel_of(node.product.what, how)))
+        self._call([(how.isa, how.bits, matvec_kernel_of(node.product.what, how))])
         return View("matvec", body=self._plain(node, names, held, taken), matvec=view, stmt=node.product.what.stmt)
 
     def _declaration(self, h: Held) -> str:

@@ -6,8 +6,9 @@ from codegen.lower.nest.kernel import NestKernel
 from codegen.record import record
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.product.corners import Bundle, CornerTexts
+from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.packing import Packing
-from codegen.target.product.tiles import EdgeKernel
+from codegen.target.product.tiles import EdgeKernel, all_kernels
 
 
 @record
@@ -128,6 +129,12 @@ class ProductView:
     exact: tuple[ExactCall, ...] = ()
     asked: str = ""  # sizes of a tile that the kernel is given first, of m and n
     chosen: str = ""  # text of the kernels, where the one that is called chooses by the tile's size
+
+    @property
+    def kernels(self) -> tuple[tuple[str, int, MicroKernel | NestKernel], ...]:
+        """What it calls, with the instruction set and the width of vectors."""
+        exact: tuple[MicroKernel | NestKernel, ...] = tuple(x.kernel for x in self.exact)
+        return tuple((self.how.isa, self.how.bits, x) for x in (*all_kernels(self.wanted.what, self.how), *exact))
 
 
 @record

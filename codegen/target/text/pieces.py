@@ -28,6 +28,7 @@ class View:
     body: tuple["View", ...] = ()
     orelse: tuple["View", ...] = ()
     product: ProductView | None = None
+    variants: tuple[ProductView, ...] = ()  # the product for variants of the machine
     matvec: MatvecView | None = None
     nested: NestsView | None = None
     stmt: str = ""  # the statement that it carries out
