@@ -254,15 +254,34 @@ def _apart(reads: isl.UnionMap, writes: isl.UnionMap) -> tuple[tuple[isl.UnionMa
     if len(maps) <= FEW:
         return ((reads, writes),)
     fixed = [_constants(m) for _, m in maps]
-    common = [d for d, _ in enumerate(fixed[0]) if all(f[d] is not None for f in fixed)]
-    keys = [tuple(f[d] or 0 for d in common) for f in fixed]
+    most = [d for d, _ in enumerate(fixed[0]) if 2 * sum(f[d] is not None for f in fixed) > len(maps)]
+    values = {d: sorted({x for f in fixed if (x := f[d]) is not None}) for d in most}
     none = isl.UnionMap.empty(reads.get_space())
-    parts = {key: [none, none] for key in sorted(set(keys))}
+    parts: dict[tuple[int, ...], list[isl.UnionMap]] = {}
+    for k, m in maps:
+        for key, part in _by_values(m, values):
+            both = parts.setdefault(key, [none, none])
+            both[k] = both[k].union(isl.UnionMap.from_map(part))
     if len(parts) == 1:
         return ((reads, writes),)
-    for key, (k, m) in zip(keys, maps, strict=True):
-        parts[key][k] = parts[key][k].union(isl.UnionMap.from_map(m))
-    return tuple((r, w) for r, w in parts.values())
+    return tuple((r, w) for _, (r, w) in sorted(parts.items()))
+
+
+def _by_values(m: isl.Map, values: Mapping[int, Sequence[int]]) -> list[tuple[tuple[int, ...], isl.Map]]:
+    """An access in parts, by the places of some of its subscripts among these values; the last place is for others."""
+    found: list[tuple[tuple[int, ...], isl.Map]] = [((), m)]
+    for d, known in values.items():
+        now = []
+        for key, part in found:
+            for place, value in enumerate(known):
+                one = part.fix_val(isl.dim_type.out, d, isl.Val(value))
+                if not one.is_empty():
+                    now.append(((*key, place), one))
+                    part = part.subtract(one)
+            if not part.is_empty():
+                now.append(((*key, len(known)), part))
+        found = now
+    return found
 
 
 def _constants(m: isl.Map) -> list[int | None]:

@@ -110,6 +110,28 @@ def _of_matrices(scop: Scop, s: Statement, step: ProductStep, free: bool) -> Pro
     return replace(step, narrow=narrow_of(scop, s, step))
 
 
+def gathers(s: Statement) -> bool:
+    """Does the statement read the very element it writes, as every step of a product does?"""
+    target = s.accesses[s.target]
+    return any(not a.write and a.array == target.array and a.relation.is_equal(target.relation) for a in s.accesses)
+
+
+def folds_others(scop: Scop, s: Statement) -> bool:
+    """Does a loop around the statement, which does not change the element it gathers in, change an operand? That is
+    never a variable of the region."""
+    if not gathers(s) or any(scop.arrays[a.array].inside for a in s.accesses):
+        return False
+    kept = [d for d in range(len(s.iterators)) if not _moves(s.accesses[s.target], d)]
+    values = [v for v in s.values if any(v.involves_dims(isl.dim_type.in_, d, 1) for d in kept)]
+    return bool(values) or any(not a.write and _moves(a, d) for a in s.accesses for d in kept)
+
+
+def _moves(a: Access, d: int) -> bool:
+    return any(
+        a.index.get_pw_aff(k).involves_dims(isl.dim_type.in_, d, 1) for k in range(a.index.dim(isl.dim_type.out))
+    )
+
+
 def _one_coordinate(scop: Scop, s: Statement, part: Sequence[int], moves: Mapping[int, frozenset[int]]) -> None:
     """Several loops are counted through as one: tables hold the offsets of elements, and only of elements."""
     if len(part) < 2:

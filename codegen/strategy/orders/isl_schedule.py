@@ -58,9 +58,8 @@ def is_costly(scop: Scop, deps: Dependences, source: Node, fusion: str) -> bool:
     graph = _graph(scop, deps, source)
     if max(_faces(_parts(graph.exact)), default=0) <= MANY_FACES:
         return False
-    _set_options(fusion, outer_parallel=True)
     try:
-        _compute(scop, graph.nodes, graph.short)
+        _by_short(scop, graph, fusion, True)
     except isl.Error:
         return True
     return False
@@ -82,16 +81,22 @@ def _set_options(fusion: str, outer_parallel: bool) -> None:
 
 
 def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_parallel: bool) -> Node:
-    _set_options(fusion, outer_parallel)
     graph = _graph(scop, deps, source)
     try:
-        schedule = _compute(scop, graph.nodes, graph.short)
+        schedule = _by_short(scop, graph, fusion, outer_parallel)
     except isl.Error:
         # What the shortened dependences add outside the domain can make them cyclic; the exact ones are not.
         exact = graph.exact if _few(graph.exact) else _lean(graph.nodes, graph.exact)
         schedule = _compute(scop, graph.nodes, exact)
     tree = _from_isl(schedule.get_root().child(0), scop)
     return rename(scop, graph.together.restored(tree) if graph.together else tree)
+
+
+@remember(2)
+def _by_short(scop: Scop, graph: _Graph, fusion: str, outer_parallel: bool) -> isl.Schedule:
+    """The order by shortened dependences. Raises isl.Error where these are cyclic."""
+    _set_options(fusion, outer_parallel)
+    return _compute(scop, graph.nodes, graph.short)
 
 
 @remember(4)

@@ -13,7 +13,7 @@ from codegen.machine import Machine
 from codegen.plan.model import Directive, Expand
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.privatize.expansion import NoExpansion, expand, shared_loops, users
-from codegen.recognize.products.contraction import NoContraction, contraction
+from codegen.recognize.products.contraction import NoContraction, contraction, gathers
 from codegen.record import record
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
@@ -101,16 +101,10 @@ def _candidates(p: Program, found: Products) -> tuple[str, ...]:
     """Variables in statements deep enough for a product that are none yet; not those with a value from before."""
     scop, done = p.scop, blocked(found)
     brought = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(p.deps.live_in)}
-    deep = [s for s in scop.statements if len(s.iterators) >= 3 and s.name not in done and _gathers(s)]
+    deep = [s for s in scop.statements if len(s.iterators) >= 3 and s.name not in done and gathers(s)]
     names = {a.array for s in deep for a in s.accesses}
     written = {a.array for _, a in scop.accesses() if a.write}
     return tuple(n for n in sorted((names & written) - brought) if len(users(scop, n)) > 1 and shared_loops(scop, n))
-
-
-def _gathers(s: Statement) -> bool:
-    """Does the statement read the very element it writes, as every step of a product does?"""
-    target = s.accesses[s.target]
-    return any(not a.write and a.array == target.array and a.relation.is_equal(target.relation) for a in s.accesses)
 
 
 def _choices(p: Program, name: str) -> Iterator[tuple[str, ...]]:

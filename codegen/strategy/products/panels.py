@@ -19,7 +19,7 @@ from codegen.machine import Machine
 from codegen.plan.model import CopyReads, Directive, StripMine
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.access.work import extent
-from codegen.recognize.products.contraction import NoContraction, contraction
+from codegen.recognize.products.contraction import NoContraction, contraction, folds_others
 from codegen.recognize.products.matrix_vector import layout
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences
@@ -66,6 +66,8 @@ class Panels:
 def find_panels(p: Program, machine: Machine, fusion: str) -> Panels | None:
     """The region `p`, given in the order of the source, in panels; None where that gives no product, or to find out
     takes too much work."""
+    if not any(folds_others(p.scop, s) for s in p.scop.statements):
+        return None  # no product, whatever the blocks; orders of large regions take long
     if is_costly(p.scop, p.deps, p.tree, fusion):
         return None
     q = p
