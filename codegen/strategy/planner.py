@@ -30,7 +30,7 @@ from codegen.strategy.knobs.threads import thread_loops
 from codegen.strategy.knobs.tiles import tile_lengths
 from codegen.strategy.loops.interleaved_recurrences import has_chains
 from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
-from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.isl_schedule import is_large, isl_schedule
 from codegen.strategy.orders.reshape import arranged, with_flags
 from codegen.strategy.orders.row_loops import rows_innermost
 from codegen.strategy.orders.row_reductions import row_order, would_be
@@ -202,7 +202,10 @@ def loop_plan(
 
 
 def usual_order(source: Program, fusion: str) -> Program:
-    """isl's order, with statements of different depth apart and the lines of arrays innermost."""
+    """isl's order, with statements of different depth apart and the lines of arrays innermost; the source's, where isl
+    would take too long to find one."""
+    if is_large(source.scop, source.deps, source.tree):
+        return with_flags(source)
     tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
     return rows_innermost(arranged(source, tree))
 
@@ -220,6 +223,8 @@ def _over_time(source: Program, machine: Machine, fusion: str) -> Decision:
     steps are kept: those have to go to memory in any case (wave-1d: 0.87 of gcc). Raises Unsuited."""
     if any(leaves_out(s) for s in source.scop.statements) or _kept_apart(source):
         raise Unsuited(NOT_THIS_KIND)
+    if is_large(source.scop, source.deps, source.tree):
+        raise Unsuited("the region is too large: to find an order takes too much work")
     from codegen.strategy.loops.time_tiles import time_tiles
 
     usual = isl_schedule(source.scop, source.deps, source.tree, fusion)
