@@ -80,12 +80,16 @@ def _fail(*_: object) -> None:
     raise isl.Error("as if isl could not")
 
 
-def test_constant_subscripts_are_told_apart_before_the_flow_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Elements that differ in constants are looked at one by one; the dependences are those of all at once."""
+@pytest.mark.parametrize("first", ["", "    for (int m = 0; m < 3; m++)\n      a[i][m][1] = 0;\n"])
+def test_constant_subscripts_are_told_apart_before_the_flow_analysis(
+    first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elements that differ in constants are looked at one by one, those that a loop goes through, too; the dependences
+    are those of all at once."""
     lines = [f"    a[i][{k % 3}][1] = a[i][{(k + 1) % 3}][1] + a[{'i' if k % 2 else 'n - 1 - i'}][{k % 3}][1];\n"
              for k in range(6)]  # fmt: skip
-    text = "".join(["void f(int n, double a[n][3][2])\n{\n#pragma scop\n  for (int i = 0; i < n; i++) {\n", *lines,
-                    "  }\n#pragma endscop\n}\n"])  # fmt: skip
+    head = "void f(int n, double a[n][3][2])\n{\n#pragma scop\n  for (int i = 0; i < n; i++) {\n"
+    text = "".join([head, first, *lines, "  }\n#pragma endscop\n}\n"])
     (s,) = open_source("c.c", text, GenOptions()).slices
     found = []
     for few in (1000, dependences.FEW):

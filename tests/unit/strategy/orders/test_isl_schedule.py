@@ -7,9 +7,11 @@ import pytest
 from codegen.machine import load_for
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from codegen.plan.model import Parallel
 from codegen.region_model import model_region
 from codegen.source_file import open_source
 from codegen.strategy.orders import isl_schedule
+from codegen.strategy.planner import default_plan
 from codegen.strategy.products.panels import find_panels
 from codegen.transform.program import Program
 from tests.property.harness import program_of
@@ -52,3 +54,20 @@ def test_panels_are_not_sought_at_any_price(monkeypatch: pytest.MonkeyPatch) -> 
 def test_few_loops_cost_little() -> None:
     p = program(THREE_LOOPS)
     assert not isl_schedule.is_costly(p.scop, p.deps, p.tree, "max")
+
+
+def test_no_order_is_sought_for_panels_where_nothing_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps in place along a line, again in every plane: no loop around them reads what could be summed up."""
+    p = program(THREE_LOOPS.replace("A[i][k] * A[k][j]", "A[i][j - 1]"))
+    monkeypatch.setattr("codegen.strategy.products.panels.is_costly", None)
+    assert find_panels(p, load_for("generic", ""), "max") is None
+
+
+def test_the_scheduler_is_not_asked_about_large_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They keep the order of the source, and get what suits that."""
+    monkeypatch.setattr(isl_schedule, "LARGE", 1)
+    monkeypatch.setattr(isl_schedule, "_compute", None)
+    p = program(THREE_LOOPS)
+    assert isl_schedule.is_costly(p.scop, p.deps, p.tree, "max")
+    decided = default_plan(p, load_for("generic", ""))
+    assert any(isinstance(d, Parallel) for d in decided.plan.directives)
