@@ -51,6 +51,18 @@ def walk(e: Lane) -> Iterator[Lane]:
         yield from walk(k)
 
 
+def spelled(e: Lane, given: tuple[int, int, int]) -> str:
+    """A step as part of a name: f(acc, g(a, b)) by its two operations, others by all there is in them, each ahead of
+    its arguments. `given` are its numbers of left and right operands and of constants, which are named where the step
+    does not use them all. Steps that differ are spelled differently."""
+    parts = tuple(walk(e))
+    plain = len(e.args) == 2 and e.args[0] == Lane("acc") and e.args[1].args == (Lane("a"), Lane("b"))
+    words = [x.op if x.args else str(x) for x in parts if x.args or not plain]
+    used = tuple(len({x for x in parts if x.op == leaf}) for leaf in ("a", "b", "const"))
+    words += ["of", *map(str, given)] if used != given else []
+    return "_".join(words).replace("-", "m")
+
+
 def chained(e: Lane) -> Lane:
     """acc + (x + y) as (acc + x) + y, and so for longer sums and differences: equal but for rounding."""
     if e.op not in ("add", "sub"):

@@ -91,10 +91,10 @@ TW_INLINE long tw_thread(void) { return 0; }
 #endif
 typedef double tw_f64x2 __attribute__((vector_size(16)));
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-#ifndef TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
-#define TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
+#ifndef TW_V128_F64_LANES_7X8_SUB_MUL_P8_
+#define TW_V128_F64_LANES_7X8_SUB_MUL_P8_
 /* A step with each of so many lines of a, on `vectors` vectors of y from element j on. */
-__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6fda82_block(
+__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7x8_sub_mul_p8_block(
     int lines, int vectors, const double **line, const tw_f64x2 *b, double *y, long j)
 {
   tw_f64x2 sum[8];
@@ -110,7 +110,7 @@ __attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6f
     *(tw_f64x2u *)(y + j + 2 * v) = sum[v];
 }
 /* The steps p, p + 1, ..., as many as `lines`, of all elements of y. */
-__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6fda82_steps(
+__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7x8_sub_mul_p8_steps(
     int lines, int vectors, int ahead, long p, long n, const double *restrict a, long pitch, const double *restrict x,
     double *restrict y)
 {
@@ -130,10 +130,10 @@ __attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6f
           TW_FETCH(line[r], j + e);
           TW_FETCH(y, j + e);
         }
-    tw_v128_f64_lanes_7_sub_mul_6fda82_block(lines, vectors, line, b, y, j);
+    tw_v128_f64_lanes_7x8_sub_mul_p8_block(lines, vectors, line, b, y, j);
   }
   for (; j <= n - 2; j += 2)
-    tw_v128_f64_lanes_7_sub_mul_6fda82_block(lines, 1, line, b, y, j);
+    tw_v128_f64_lanes_7x8_sub_mul_p8_block(lines, 1, line, b, y, j);
   if (j < n) {
     double rest[16] = { 0 };
     const double *tail[7];
@@ -144,7 +144,7 @@ __attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6f
     }
     TW_UNROLL for (int r = 0; r < lines; r++)
       tail[r] = rest + 2 * r + 2;
-    tw_v128_f64_lanes_7_sub_mul_6fda82_block(lines, 1, tail, b, rest, 0);
+    tw_v128_f64_lanes_7x8_sub_mul_p8_block(lines, 1, tail, b, rest, 0);
     for (long e = 0; e < n - j; e++)
       y[j + e] = rest[e];
   }
@@ -153,14 +153,14 @@ __attribute__((always_inline)) static inline void tw_v128_f64_lanes_7_sub_mul_6f
  *   sub(acc, mul(a, b))
  * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several` steps are taken
  * 7 at a time; `several` is a multiple of that. */
-static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several, const double *restrict a, long pitch,
-                                               const double *restrict x, double *restrict y)
+static void tw_v128_f64_lanes_7x8_sub_mul_p8(long n, long k, long several, const double *restrict a, long pitch,
+                                             const double *restrict x, double *restrict y)
 {
   long p = 0;
   for (; p < several; p += 7)
-    tw_v128_f64_lanes_7_sub_mul_6fda82_steps(7, 8, 8, p, n, a, pitch, x, y);
+    tw_v128_f64_lanes_7x8_sub_mul_p8_steps(7, 8, 8, p, n, a, pitch, x, y);
   for (; p < k; p++)
-    tw_v128_f64_lanes_7_sub_mul_6fda82_steps(1, 8, 64, p, n, a, pitch, x, y);
+    tw_v128_f64_lanes_7x8_sub_mul_p8_steps(1, 8, 64, p, n, a, pitch, x, y);
 }
 #endif
 /* Loops that count down, and one that counts by two. */
@@ -202,15 +202,15 @@ void back(int n, double x[n], const double L[n][n])
                   const long tw_first = tw_units * tw_me / tw_size * 8;
                   const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
                   for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
-                    tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
-                                                       tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
-                                                       tw_y + tw_b);
+                    tw_v128_f64_lanes_7x8_sub_mul_p8(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
+                                                     tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
+                                                     tw_y + tw_b);
                 }
               } else {
                 for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
-                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
-                                                     tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
-                                                     tw_y + tw_b);
+                  tw_v128_f64_lanes_7x8_sub_mul_p8(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
+                                                   tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
+                                                   tw_y + tw_b);
               }
               tw_free(tw_room);
             } else {

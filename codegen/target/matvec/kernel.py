@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -11,7 +10,7 @@ from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa
 from codegen.isa.text import PREFETCH
 from codegen.record import record
-from codegen.scop.lanes import Lane, walk
+from codegen.scop.lanes import Lane, spelled
 from codegen.target.matvec import forms
 from codegen.target.matvec.forms import FormTexts, share
 from codegen.target.matvec.lines import FETCH, Ops, numbered
@@ -44,9 +43,9 @@ class MatvecKernel:
 
 def name(isa: Isa, mk: MatvecKernel) -> str:
     """The same for the same content, in every run; different for different content."""
-    operators = [e.op for e in walk(mk.step) if e.args][:4]
-    digest = hashlib.sha256(repr(mk).encode()).hexdigest()[:6]
-    return "_".join([isa.prefix, mk.elem, mk.form, str(mk.streams), *operators, digest])
+    step = spelled(mk.step, (mk.matrices, mk.operands, mk.consts))
+    sizes = f"{mk.streams}x{mk.vectors}" + (f"or{mk.alone}" if mk.alone != mk.vectors else "")
+    return "_".join([isa.prefix, mk.elem, mk.form, sizes, step, f"p{mk.ahead}"])
 
 
 def grouped(isa: Isa, mk: MatvecKernel) -> bool:

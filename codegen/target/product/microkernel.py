@@ -16,7 +16,7 @@ from codegen.isa.common import is_common
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
 from codegen.isa.text import BARRIER, PREFETCH
-from codegen.scop.lanes import Lane, walk
+from codegen.scop.lanes import spelled
 from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel, smaller
 from codegen.target.product.microkernel_rolled import TileTexts, is_rolled, rolled_view, whole_of
 from codegen.target.product.microkernel_view import view
@@ -32,7 +32,7 @@ def name(isa: Isa, mk: MicroKernel) -> str:
     if is_common(isa):
         return stem(mk)
     columns = nr_max(isa, mk) if isa.bits else f"{mk.nv}v"
-    parts = [isa.prefix, mk.elem, f"{mk.mr}x{columns}", spelled(mk)]
+    parts = [isa.prefix, mk.elem, f"{mk.mr}x{columns}", _step(mk)]
     parts += [f"of_{mk.a_rows or mk.mr}x{mk.b_vectors or mk.nv}v"] if mk.a_rows or mk.b_vectors else []
     parts += ["spread"] if mk.spread else []
     parts += ["narrow"] if mk.narrow else []
@@ -43,17 +43,11 @@ def name(isa: Isa, mk: MicroKernel) -> str:
 
 def stem(mk: MicroKernel) -> str:
     """What a kernel computes, whatever its tile: the name of one that is printed for all instruction sets at once."""
-    return f"tw_{mk.elem}_{spelled(mk)}"
+    return f"tw_{mk.elem}_{_step(mk)}"
 
 
-def spelled(mk: MicroKernel) -> str:
-    """A step as part of a name: f(acc, g(a, b)) by its two operations, others by all there is in them, each ahead of
-    its arguments."""
-    step, parts = mk.step, tuple(walk(mk.step))
-    plain = len(step.args) == 2 and step.args[0] == Lane("acc") and step.args[1].args == (Lane("a"), Lane("b"))
-    words = [e.op if e.args else str(e) for e in parts if e.args or not plain]
-    idle = mk.consts - len({e.index for e in parts if e.op == "const"})
-    return "_".join([*words, *([f"and_{idle}"] if idle else [])]).replace("-", "m")
+def _step(mk: MicroKernel) -> str:
+    return spelled(mk.step, (mk.lefts, mk.rights, mk.consts))
 
 
 def lanes_text(isa: Isa, elem: str) -> str:
