@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import field, replace
 from functools import partial
@@ -31,6 +31,7 @@ from codegen.worker import at_once, side_by_side
 if TYPE_CHECKING:
     from codegen.auto import Row
     from codegen.region import RegionOutcome
+    from codegen.target.emit import AnyKernel
     from codegen.target.finish.links import Links
     from codegen.target.finish.names import NameSpelling
     from codegen.targets.base import Target
@@ -113,6 +114,7 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
         target.c99,
     )
     support = emit_support(same.union(*(o.helpers for o in outcomes)), kernels, how)
+    _check_choice(support, kernels)
     new = frozenset[str]().union(*(o.names for o in outcomes))
     check_names(names, source.name, text, support, new, names_taken(source.pre))
     support, _ = laid_out(names.of(support))
@@ -131,6 +133,19 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     )
     whole = banner + body[:start] + support + body[start:]
     return Generated(whole, results, done.messages, _deps(source, options), plan, extra)
+
+
+def _check_choice(support: str, kernels: Iterable[AnyKernel]) -> None:
+    """Macros that choose among kernels have the values that regions were proven with. That they have not is a fault of
+    the printer, which no input can lead to."""
+    from codegen.target.portable import Portable, together
+
+    portable = [k for _, _, k in kernels if isinstance(k, Portable)]
+    if portable:
+        from codegen.verify.variants import wrong_choice
+
+        problem = wrong_choice(support, together(portable))
+        assert not problem, problem
 
 
 def _changed(

@@ -28,7 +28,7 @@ from codegen.strategy.products.selection import blocking
 from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
-from codegen.target.finished import finished
+from codegen.target.finished import FinishedText, finished
 from codegen.target.guards.alias import alias_test
 from codegen.target.pragmas import Threads, shared_by_team
 from codegen.target.region_views import RegionViews, region_views
@@ -83,7 +83,9 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     views = region_views(scop, made.code, threads, alone, [v.blocks for v in found])
     emitted = region_text(views, around)
     _prove_text(scop, made.code, emitted)
-    done = finished(emitted, around, _others(views, around, found))
+    others = _others(views, around, found)
+    done = finished(emitted, around, others)
+    _prove_variants(scop, done, [x for _, x in others])
     text, links = done.text, done.links
     if options.line_statements:
         lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
@@ -132,6 +134,17 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
             scop.loc,
             "split the region into smaller ones, and please report it",
         )
+
+
+def _prove_variants(scop: Scop, done: FinishedText, proven: Sequence[RegionText]) -> None:
+    """Raises Unproven unless the text for all machines is, for each of them, the one that was proven."""
+    if done.portable is None:
+        return
+    from codegen.verify.variants import wrong_variants
+
+    problem = wrong_variants(done.merged, done.portable.variants, [x.plain for x in proven])
+    if problem:
+        raise Unproven("no-proof", f"what was printed for several machines could not be proven: {problem}", scop.loc)
 
 
 @record

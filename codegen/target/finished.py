@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class FinishedText:
     """Replacement text of a region, which of its lines belong to a statement, and the helpers and kernels it calls.
 
-    names  of macros, and of all generated code where the user chose how they begin
+    names     of macros, and of all generated code where the user chose how they begin
+    portable  kernels that it calls in place of others, chosen by the compiler's macros
+    merged    the text for all machines, with macros for what depends on that, as it was before it was laid out
     """
 
     text: str
@@ -31,6 +33,8 @@ class FinishedText:
     names: frozenset[str]
     helpers: frozenset[str]
     called: frozenset[AnyKernel]
+    portable: Portable | None = None
+    merged: str = ""
 
 
 def finished(made: RegionText, around: Surroundings, others: Sequence[tuple[str, RegionText]] = ()) -> FinishedText:
@@ -41,6 +45,7 @@ def finished(made: RegionText, around: Surroundings, others: Sequence[tuple[str,
         from codegen.target.portable import for_all
 
         text, portable = for_all(made, others)
+    merged = text if portable is not None else ""
     text = flattened(text)
     helpers = made.helpers | used(text)
     users = [_flush(deeper(around.original.rstrip("\n")))]
@@ -48,7 +53,8 @@ def finished(made: RegionText, around: Surroundings, others: Sequence[tuple[str,
     new = names.new(text) | {names.word(x) for x in macros}
     text, firsts = laid_out(names.of(text), users)
     text = text if text.endswith("\n") else text + "\n"
-    return FinishedText(text, spread(links, firsts), new, helpers, _called(made, portable))
+    called = _called(made, portable)
+    return FinishedText(text, spread(links, firsts), new, helpers, called, portable, merged)
 
 
 def _called(made: RegionText, portable: Portable | None) -> frozenset[AnyKernel]:

@@ -1,0 +1,146 @@
+"""One text for several machines, expanded again for each: it has to be the text that was proven for that machine.
+
+Macros are replaced as the C preprocessor does it, and the result is compared token by token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from codegen.target.portable import TextVariant
+from codegen.verify.text.read import Unread
+
+_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|\s+|("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\.\.\.|\W)', re.S)
+_HEAD = re.compile(r"(\w+)(?:\((.*)\))?")
+Macro = tuple[tuple[str, ...] | None, tuple[str, ...]]  # parameters, of a macro that has any, and the body
+
+
+def wrong_variants(text: str, variants: Sequence[TextVariant], proven: Sequence[str]) -> str:
+    """For which machine the common text is another one than was proven for it; empty where there is none. Both lists
+    have the same order."""
+    if len(variants) != len(proven) or len({v.when for v in variants}) != len(variants) or variants[-1].when:
+        return "there is not one text for each machine"
+    for v, own in zip(variants, proven, strict=True):
+        try:
+            same = expanded(text, v.macros) == tokens(own)
+        except Unread as problem:
+            return str(problem)
+        if not same:
+            return f"the common text is another one where {v.when or 'no condition holds'}"
+    return ""
+
+
+def wrong_choice(text: str, variants: Sequence[TextVariant]) -> str:
+    """Which macro has another value, on some machine, than was proven with; empty where none has. `text` is what stands
+    ahead of the regions."""
+    whens = [v.when for v in variants]
+    for k, v in enumerate(variants):
+        try:
+            known = _defined(text, whens, k)
+            wrong = next((n for n, x in v.macros if expanded(n, _reached(n, known)) != tokens(x)), "")
+        except Unread as problem:
+            return str(problem)
+        if wrong:
+            return f"`{wrong}` is another one where {v.when or 'no condition holds'}"
+    return ""
+
+
+def _defined(text: str, whens: Sequence[str], chosen: int) -> dict[str, list[tuple[str, str]]]:
+    """Heads and bodies of macros by name, where one of the conditions is the first that holds. Those behind it may hold
+    or not, and so may all others; what they decide is not taken to be defined."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    around: list[tuple[bool | None, bool | None]] = []  # of each condition around: whether this branch, or one before
+    for line in text.replace("\\\n", " ").split("\n"):
+        word, _, rest = line.strip().partition(" ")
+        if word in ("#if", "#ifdef", "#ifndef"):
+            around.append((_holds(word, rest, whens, chosen), False))
+        elif word in ("#elif", "#else") and around:
+            mine, before = around.pop()
+            done = True if before or mine else None if before is None or mine is None else False
+            holds = _holds("#if", rest, whens, chosen) if word == "#elif" else True
+            around.append((False if done else None if done is None else holds, done))
+        elif word == "#endif" and around:
+            around.pop()
+        elif word == "#define" and all(mine for mine, _ in around):
+            head = re.match(r"(\w+)(\([^()]*\))?", rest)
+            if head is not None:
+                found.setdefault(head[1], []).append((head[0], rest[head.end() :].strip()))
+    return found
+
+
+def _holds(word: str, cond: str, whens: Sequence[str], chosen: int) -> bool | None:
+    """None where that is not known."""
+    at = whens.index(cond) if word == "#if" and cond in whens else -1
+    return None if at < 0 or at > chosen else at == chosen
+
+
+def _reached(name: str, known: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
+    """The macros that stand for a name, and for what it stands for, and so on."""
+    todo, found = [name], dict[str, tuple[str, str]]()
+    while todo:
+        n = todo.pop()
+        if n in known and n not in found:
+            if len(known[n]) != 1:
+                raise Unread(f"`{n}` is defined twice")
+            found[n] = known[n][0]
+            todo += tokens(found[n][1])
+    return list(found.values())
+
+
+def expanded(text: str, macros: Sequence[tuple[str, str]]) -> list[str]:
+    """The tokens of a text, with macros replaced. Heads are names, or names with parameters."""
+    known: dict[str, Macro] = {}
+    for head, body in macros:
+        m = _HEAD.fullmatch(head)
+        if m is None or m[1] in known:
+            raise Unread(f"`{head}` is no macro, or defined twice")
+        known[m[1]] = None if m[2] is None else tuple(x.strip() for x in m[2].split(",")), tuple(tokens(body))
+    return _expanded(tokens(text), known)
+
+
+def tokens(text: str) -> list[str]:
+    return [m[1] for m in _TOKEN.finditer(text) if m[1]]
+
+
+def _expanded(words: Sequence[str], known: Mapping[str, Macro]) -> list[str]:
+    out: list[str] = []
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word not in known:
+            out.append(word)
+            continue
+        parameters, body = known[word]
+        given: dict[str, list[str]] = {}
+        if parameters is not None:
+            if at >= len(words) or words[at] != "(":
+                out.append(word)
+                continue
+            given, at = _arguments(words, at + 1, parameters)
+        inner = {n: m for n, m in known.items() if n != word}  # no macro is replaced within itself
+        plain = [x for w in body for x in (_expanded(given[w], known) if w in given else [w])]
+        out += _expanded(plain, inner)
+    return out
+
+
+def _arguments(words: Sequence[str], at: int, names: Sequence[str]) -> tuple[dict[str, list[str]], int]:
+    """What stands for each parameter, and where the parentheses end. The last one may take all that is left."""
+    rest, depth = names[-1] == "...", 0
+    given: list[list[str]] = [[]]
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word == ")" and not depth:
+            break
+        depth += (word in "([{") - (word in ")]}")
+        if word == "," and not depth and (not rest or len(given) < len(names)):
+            given.append([])
+        else:
+            given[-1].append(word)
+    else:
+        raise Unread("a macro whose arguments have no end")
+    if len(given) != len(names):
+        raise Unread("a macro with more or fewer arguments")
+    return dict(zip((*names[:-1], "__VA_ARGS__" if rest else names[-1]), given, strict=True)), at
