@@ -26,7 +26,7 @@ def in_turn(ranked: RankedProgram, moves: Sequence[Exchange]) -> tuple[Exchange,
     phases = [q for q in ranked.cut.shared if q.depth]
     if any(b.arrays for b in ranked.blocks) or not any(_moves(ranked.p.scop, q) for q in phases):
         return None
-    if any(x.phase == START for x in moves) or any(q.reduced for q in ranked.cut.shared):
+    if any(x.phase == START for x in moves) or any(q.reduced or q.ordered for q in ranked.cut.shared):
         return None
     out = []
     for x in moves:

@@ -44,7 +44,8 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     alias = alias_test(scop, job.options.assume_no_alias, job.options.check_alias)
     moves = [x for x, _ in ranks.found]
     pays = "" if any(b.arrays for b in ranks.blocks) else pays_test(ranks.program, ranks.cut, moves, ints)
-    guard = all_of((guard_text(scop, ints), alias.text, "tw_ranks() > 1", pays))
+    turns = "tw_turns_pay()" if pays and any(q.ordered for q in ranks.cut.shared) else ""
+    guard = all_of((guard_text(scop, ints), alias.text, "tw_ranks() > 1", turns, pays))
     summary = f"ranks over {', '.join(dict.fromkeys(q.shared.name for q in ranks.cut.shared if q.shared))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
     values = {
@@ -93,6 +94,7 @@ def _remark(ranks: RankViews) -> str:
     shared = [f"{q.shared.name} around {', '.join(q.stmts)}" for q in ranks.cut.shared if q.shared is not None]
     whole = [s for q in ranks.cut.phases if q.shared is None for s in q.stmts]
     words = f"ranks share {'; '.join(shared)}"
+    words += ", one after the other" if any(q.ordered for q in ranks.cut.shared) else ""
     words += f"; every rank runs {', '.join(whole)}" if whole else ""
     for q in (q for q in ranks.cut.shared if q.reduced):
         names = ", ".join(ranks.scop.arrays[a].base for _, a in q.reduced)

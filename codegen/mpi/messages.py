@@ -85,7 +85,7 @@ def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Excha
         found: dict[str, isl.Set] = {}
         for array in sorted(p.deps.flows):
             if not p.scop.arrays[array].inside and not joined(q, array):
-                flow = [m for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
+                flow = [handed_on(q, m)[1] for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
                 _add(found, array, _crossing(RankedProgram(p, cut, blocks), q, array, flow))
         if found:
             out.append(Exchange(q.name, outer_names(q), found))
@@ -95,6 +95,27 @@ def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Excha
             mine = [m for m in flow if m.get_tuple_name(_IN) in q.stmts and not joined(q, array)]
             _add(last, array, _crossing(RankedProgram(p, cut, blocks), q, array, mine, at_end=True))
     return (*out, Exchange("", (), last)) if last else tuple(out)
+
+
+def handed_on(q: Phase, m: isl.Map) -> tuple[isl.Map, isl.Map]:
+    """The part of a flow that goes from rank to rank while they take turns in a phase, and the rest."""
+    same = m
+    if not q.ordered or str(m.get_tuple_name(_OUT)) not in q.stmts:
+        return m.subtract(m), m
+    for k in range(q.depth):
+        same = same.equate(_IN, k, _OUT, k)
+    return same, m.subtract(same)
+
+
+def in_turns(p: Program, cut: Cut, blocks: Sequence[RankBlocks], q: Phase) -> Exchange:
+    """What a rank needs of those before it when its turn comes in a phase."""
+    found: dict[str, isl.Set] = {}
+    for array in sorted(p.deps.flows):
+        if not p.scop.arrays[array].inside:
+            maps = [m for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
+            flow = [m for m in (handed_on(q, m)[0] for m in maps) if not m.is_empty()]
+            _add(found, array, _crossing(RankedProgram(p, cut, blocks), q, array, flow))
+    return Exchange(q.name, outer_names(q), found)
 
 
 def joined(q: Phase, array: str) -> bool:

@@ -36,6 +36,7 @@ class Phase:
     outer: tuple[Loop, ...]
     shared: Loop | None = None
     reduced: tuple[tuple[str, str], ...] = ()  # operators and arrays of reductions that the shared loop carries
+    ordered: bool = False  # ranks run their blocks one after the other, and hand on what they computed
 
     @property
     def stmts(self) -> tuple[str, ...]:
@@ -71,11 +72,14 @@ def any_loop(loop: Loop, stmts: tuple[str, ...]) -> bool:
     return True
 
 
-def cut(p: Program, wanted: Wanted = any_loop) -> Cut:
-    """The region in its source order, with the outermost loops shared out that carry no dependence."""
+def cut(p: Program, wanted: Wanted = any_loop, held: Mapping[str, int] | None = None) -> Cut:
+    """The region in its source order, with the outermost loops shared out that carry no dependence. `held` are arrays
+    in blocks, each with its dimension: where no loop can be shared out, ranks take turns along that."""
     free, folds = _free_loops(p)
     torn: list[str] = []
     tree, found = _cut(_Loops(p, free, folds, wanted, torn), p.tree, (), True)
+    if not any(q.shared for q in found) and not torn:
+        tree, found = _turns(p, held or {}, wanted)
     if _torn(p.scop, found, torn):
         tree, found = Leaf("P"), (Phase("P", p.tree, ()),)
     why = "" if free or folds else _unfit(p)
@@ -166,6 +170,39 @@ def _cut(x: _Loops, node: Node, outer: tuple[Loop, ...], fold: bool) -> tuple[No
     if inner is None and fold:
         inner = _inside(x, node, outer, True)
     return whole if inner is None else inner
+
+
+def _turns(p: Program, held: Mapping[str, int], wanted: Wanted) -> tuple[Node, tuple[Phase, ...]]:
+    """A nest whose loop along blocks of arrays, or without such the loop inside the first, is run by one rank after the
+    other. In a loop around it, ranks follow each other as a pipeline."""
+    whole = Leaf("P"), (Phase("P", p.tree, ()),)
+    if not isinstance(p.tree, Band):
+        return whole
+    chain: list[Loop] = []
+    node: Node = p.tree
+    while isinstance(node, Band):
+        chain += node.loops
+        node = node.child
+    for depth, loop in enumerate(chain):
+        along = _along(p.scop, held, depth) if held else depth == 1
+        if not counts(p.scop, loop, depth):
+            return whole
+        if along and wanted(loop, statements(p.tree)):
+            tree: Node = Leaf("P")
+            for outer in reversed(chain[:depth]):
+                tree = Band((outer,), tree)
+            return tree, (Phase("P", Band(tuple(chain[depth:]), node), tuple(chain[:depth]), loop, ordered=True),)
+    return whole
+
+
+def _along(scop: Scop, held: Mapping[str, int], depth: int) -> bool:
+    """Does a loop go through the blocks of an array?"""
+    for s, a in scop.accesses():
+        if a.array in held and s.domain.dim(isl.dim_type.set) > depth:
+            index = a.index.get_pw_aff(held[a.array])
+            if index.involves_dims(isl.dim_type.in_, depth, 1):
+                return True
+    return False
 
 
 def _inside(x: _Loops, node: Band, outer: tuple[Loop, ...], fold: bool) -> tuple[Node, tuple[Phase, ...]] | None:

@@ -21,6 +21,7 @@ from codegen.mpi.messages import (
     RankedProgram,
     final_writers,
     gathered,
+    handed_on,
     joined,
     message_space,
     two_ranks,
@@ -80,7 +81,7 @@ def wrong_message(
     finals = final_writers(p)
     for q in cut.shared:
         for array in (a for a in sorted(finals) if not joined(q, a)):
-            flow = maps_of(p.deps.flows[array])
+            flow = [handed_on(q, m)[1] for m in maps_of(p.deps.flows[array])]
             problem = _behind(RankedProgram(p, cut, blocks), q, array, flow, sent.get((q.name, array)))
             if problem:
                 return problem
@@ -104,6 +105,34 @@ def _wrong_loops(parts: Sequence[MessageLoops]) -> str:
         if wrong:
             return wrong[0].message
     return ""
+
+
+def wrong_turns(ranked: RankedProgram, q: Phase, parts: Sequence[MessageLoops]) -> str:
+    """What a rank gets before its turn in a phase is what it reads of those before it, and what those have written. All
+    that they run stands before all that it runs, in the source as well."""
+    p = ranked.p
+    sent = {t.array: t for t in parts}
+    problem = _wrong_loops(parts)
+    for array in sorted(p.deps.flows):
+        if not p.scop.arrays[array].inside:
+            flow = [handed_on(q, m)[0] for m in maps_of(p.deps.flows[array])]
+            problem = problem or _behind(ranked, q, array, flow, sent.get(array))
+            back = _message(sent.get(array), array, p, message_space(p, outer_names(q), ranked.blocks))
+            problem = problem or _backwards(ranked, q, back)
+    return problem
+
+
+def _backwards(ranked: RankedProgram, q: Phase, got: isl.Set) -> str:
+    """Would a rank wait for one behind it?"""
+    space = got.get_space().params()
+    b = blocks_for(ranked.blocks, q.name)
+    local = isl.LocalSpace.from_space(space)
+    giver, taker = (
+        isl.Aff.var_on_domain(local, isl.dim_type.param, space.find_dim_by_name(isl.dim_type.param, b.ends(w)[0]))
+        for w in (GIVER, TAKER)
+    )
+    ranks = two_ranks(space, ranked.blocks).intersect(giver.gt_set(taker))
+    return "" if got.intersect_params(ranks).is_empty() else "a rank would wait for one that comes after it"
 
 
 def wrong_totals(p: Program, q: Phase, parts: Sequence[MessageLoops]) -> str:

@@ -15,7 +15,7 @@ from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import load_network
 from codegen.mpi.phase_program import phase_program
 from codegen.mpi.phases import Cut, NotShared
-from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals
+from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals, wrong_turns
 from codegen.mpi.share import SharedRegion, WideSteps, several_steps, share_out
 from codegen.mpi.target import RANKS
 from codegen.mpi.trees import skeleton
@@ -102,7 +102,7 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     around = skeleton(p, x.ranked.cut)
     _prove(x, wrong_order(around))
     threads, steps = job.model.threads(job.options), None if x.cyclic else _steps(job, x.ranked)
-    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals, x.cyclic)
+    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals, x.turns, x.cyclic)
     variables = tuple(View("decl", line) for line in declarations(p.scop, x.own))
     return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
 
@@ -149,6 +149,8 @@ def _prove(x: SharedRegion, order: str) -> None:
     problem = order or not_shared_out(p, cut, blocks) or wrong_message(p, cut, blocks, x.moves)
     for q in cut.shared:
         problem = problem or wrong_totals(p, q, x.totals.get(q.name, ()))
+        if q.ordered:
+            problem = problem or wrong_turns(x.ranked, q, x.turns[q.name])
     if problem:
         raise NotShared(f"what ranks send could not be proven: {problem}")
 

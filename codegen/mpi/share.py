@@ -9,7 +9,7 @@ from codegen.diagnostics import InputError
 from codegen.mpi.blocks import blocks_of
 from codegen.mpi.cyclic import in_turn
 from codegen.mpi.layout import layouts
-from codegen.mpi.messages import Exchange, RankedProgram, exchanges, gathered
+from codegen.mpi.messages import Exchange, RankedProgram, exchanges, gathered, in_turns
 from codegen.mpi.overlap import Margins, margins
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
@@ -43,6 +43,7 @@ class SharedRegion:
     own: tuple[str, ...]
     early: Mapping[str, Margins]
     totals: Mapping[str, tuple[MessageLoops, ...]]  # what reductions of phases gather in
+    turns: Mapping[str, tuple[MessageLoops, ...]]  # what ranks hand on in phases that they run one after the other
     cyclic: bool = False  # each rank has several blocks, dealt out in turn
 
     @property
@@ -56,7 +57,8 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
     held = layouts(model.program.scop, options.distribute)
     if model.alone:
         raise NotShared("it runs on the thread that comes to it")
-    p, found, own = cut_with_variables(model.program, any_loop if asked is None else partial(_wanted, asked))
+    along = {x.array: x.position for x in held}
+    p, found, own = cut_with_variables(model.program, any_loop if asked is None else partial(_wanted, asked), along)
     for d in asked or ():
         if not any(_wanted((d,), q.shared, q.stmts) for q in found.shared if q.shared is not None):
             why = found.why or "a loop around it is shared, or loops around it count something else"
@@ -72,8 +74,12 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
     sent = plain if dealt is None else dealt
     moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in sent)
     totals = {q.name: _totals(ranked, q) for q in found.shared if q.reduced}
+    turns = {
+        q.name: transfers(p, found, in_turns(p, found, ranked.blocks, q), ranked.blocks)
+        for q in found.shared if q.ordered
+    }  # fmt: skip
     early = margins(ranked, sent) if dealt is None else {}
-    return SharedRegion(ranked, moves, own, early, totals, dealt is not None)
+    return SharedRegion(ranked, moves, own, early, totals, turns, dealt is not None)
 
 
 def _totals(ranked: RankedProgram, q: Phase) -> tuple[MessageLoops, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -16,16 +16,18 @@ from codegen.transform.program import Program, make_program
 MANY = 16  # variables that are tried, one after the other
 
 
-def cut_with_variables(p: Program, wanted: Wanted) -> tuple[Program, Cut, tuple[str, ...]]:
+def cut_with_variables(
+    p: Program, wanted: Wanted, held: Mapping[str, int] | None = None
+) -> tuple[Program, Cut, tuple[str, ...]]:
     """The region in phases, with variables that were in the way as one object each: the program in which they are, and
     their names."""
-    found, own = cut(p, wanted), tuple[str, ...]()
+    found, own = cut(p, wanted, held), tuple[str, ...]()
     for _ in range(MANY):
         name = next((n for n in found.torn if n not in own and _plain(p.scop, n)), "")
         if not name:
             break
         other = _as_one_object(p, name)
-        more = cut(other, wanted)
+        more = cut(other, wanted, held)
         if _shared(more) < _shared(found):
             break
         p, found, own = other, more, (*own, name)

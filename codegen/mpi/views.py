@@ -45,6 +45,7 @@ class RankViews:
     early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
     steps: tuple[WideSteps, Result] | None = None  # several steps without a message, where that is better
     totals: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what reductions of phases gather in
+    turns: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what ranks hand on in a phase
     cyclic: bool = False  # each rank has several blocks, dealt out in turn
     helpers: set[str] = field(default_factory=set)
     builders: list[ViewBuilder] = field(default_factory=list)
@@ -59,7 +60,8 @@ class RankViews:
         first = next((self._exchange(x, parts, {}) for x, parts in self.found if x.phase == START), ())
         end = (View("decl", "tw_wait();"),) if self.early else ()
         last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), end)
-        views = (*self._held("tw_enter"), *self._in_steps((*first, *inside)), *last, *self._held("tw_leave"))
+        enter, leave = self._held("tw_enter_blocks"), self._held("tw_leave_blocks")
+        views = (*enter, *self._in_steps((*first, *inside)), *last, *leave)
         return views if self.cyclic else (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
 
     def _held(self, call: str) -> tuple[View, ...]:
@@ -141,7 +143,7 @@ class RankViews:
         m = self.early.get(q.name)
         if m is None:
             wait = (View("decl", "tw_wait();"),) if self.early else ()
-            return (*wait, *self._gathering(q, given))
+            return (*wait, *(self._in_turns(q, given) if q.ordered else self._gathering(q, given)))
         if not m.low and not m.high:
             return self._run_of(q, given)
         first, past = next(b for b in self.blocks if q.name in b.phases).ends(MINE)
@@ -154,6 +156,20 @@ class RankViews:
         )
         head = "int tw_piece = 0; tw_piece < 3; tw_piece++"
         return (View("for", head, "the interior while messages travel, then what they are for", body=body),)
+
+    def _in_turns(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
+        """A phase that ranks run one after the other."""
+        inside = tuple(v for t in self.turns[q.name] for v in self._elements(t, given))
+        words = words_of(inside)
+        ends = (*self._ends(GIVER, "tw_giver(tw_k)", words), *self._ends(TAKER, "tw_taker(tw_k)", words))
+        head = "long tw_k = 0; tw_k < tw_messages(); tw_k++"
+        what = "what ranks need of those before them"
+        return (
+            View("for", head, what, body=(*ends, *inside)),
+            View("decl", "tw_take_turn();"),
+            *self._run_of(q, given),
+            View("decl", "tw_hand_on();"),
+        )
 
     def _gathering(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
         """A phase with its reductions: each rank gathers what its block has, and then all of it is joined."""

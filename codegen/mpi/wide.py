@@ -67,7 +67,9 @@ def widened(ranked: RankedProgram) -> Wide | None:
 def _around_all(found: Cut) -> Loop | None:
     """The one loop around all phases, if those follow each other in it and are shared out."""
     tree = found.tree
-    if not isinstance(tree, Band) or any(q.shared is None or q.reduced or q.depth != 1 for q in found.phases):
+    if not isinstance(tree, Band) or any(q.reduced or q.ordered for q in found.phases):
+        return None
+    if any(q.shared is None or q.depth != 1 for q in found.phases):
         return None
     children = tree.child.children if isinstance(tree.child, Seq) else (tree.child,)
     return tree.loops[0] if len(tree.loops) == 1 and all(isinstance(c, Leaf) for c in children) else None

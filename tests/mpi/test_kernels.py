@@ -21,7 +21,7 @@ SHARED = {
     "gauss-jordan": (("5",),),
     "atax": (("2", "9"),),
 }
-REPLICATED = ("seidel-2d", "prefix-sum", "reverse-copy")
+REPLICATED = ("prefix-sum", "reverse-copy")
 # Parts of regions beside each other, with variables that several of them use; all others for `make corpus`.
 OTHERS = [p.stem for p in sorted(KERNELS.glob("*.c")) if p.stem not in SHARED] if ALL else ["gramschmidt", "adi"]
 

@@ -110,7 +110,7 @@ def test_waits_receivers_and_tags_matter(tmp_path: Path) -> None:
     """Faults in the functions themselves: no wait, a message to a wrong rank, a tag mixed up."""
     text = support()
     faults = {
-        "wait": text.replace("  MPI_Waitall((int)count, tw_world.requests, tw_world.states);\n", ""),
+        "wait": text.replace("MPI_Waitall((int)tw_world.pending, tw_world.requests, tw_world.states);", "(void)0;"),
         "rank": text.replace("MPI_BYTE, tw_taker(k), 0,", "MPI_BYTE, (tw_taker(k) + 1) % tw_world.size, 0,"),
         "tag": text.replace("MPI_BYTE, tw_taker(k), 0,", "MPI_BYTE, tw_taker(k), 7,"),
     }
