@@ -1,11 +1,14 @@
 """python -m benchmarks.proven: prove the printed products of the corpus, and list them in codegen/verify/text/data.
 
+With names of kernels (`gemm atax`) only those are proven, and the list stays as it is.
+
 With every instruction set, and with and without threads. What the list holds is not proven again in every build. Most
 kernels of the corpus have no product: what has none with one instruction set is not tried with the others.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -25,8 +28,9 @@ TARGETS = ("openmp", "c")
 
 
 def main() -> int:
+    names = _arguments()
     first, *others = product(NAMES, TARGETS)
-    every = sorted(KERNELS.glob("*.c"))
+    every = [KERNELS / f"{name}.c" for name in names] or sorted(KERNELS.glob("*.c"))
     found: set[str] = set()
     with ProcessPoolExecutor(initializer=_prove_all) as pool:
         made = list(_shown(pool.map(_proven, [(p, *first) for p in every], chunksize=2), len(every)))
@@ -36,8 +40,19 @@ def main() -> int:
         rest = [(p, *how) for how in others for p in having]
         found.update(*_shown(pool.map(_proven, rest, chunksize=max(1, len(having) // 4)), len(rest)))
     print(file=sys.stderr)
-    proven.write(found)
+    if names:
+        print(f"{len(found)} texts proven")
+    else:
+        proven.write(found)
     return 0
+
+
+def _arguments() -> list[str]:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.proven", description=__doc__)
+    known = sorted(p.stem for p in KERNELS.glob("*.c"))
+    parser.add_argument("kernel", nargs="*", choices=[[], *known], metavar="NAME", help="a kernel of examples/kernels")
+    found: list[str] = parser.parse_args().kernel
+    return found
 
 
 def _shown(parts: Iterable[frozenset[str]], count: int) -> Iterator[frozenset[str]]:
