@@ -92,6 +92,13 @@ again:
   if (k < 9) goto again;
   while (1) { if (sum < 2) return sum; sum /= 2; }
 }
+static int find(const float *p, int n)
+{
+  int i;
+  for (i = 0; i < n; i++)
+    if (p[i] > 0.5f) return i;
+  return -1;
+}
 static void both(float *a, int i) { a[i] += gain; a[i + 1] -= gain; }
 """
 TAIL = "static float later(const float *p, int k) { return k > 1 ? p[k - 1] : p[k] + gain; }\n"
@@ -118,6 +125,7 @@ FORMS = {
     "structs": "for (int i = 0; i < n; i++) z[i] = mul(z[i], z[n - 1 - i < 0 ? 0 : 2]);",
     "rows": "for (int i = 0; i < n; i++) scale_row(n, 8, board, i, 0.5f);",
     "old_style": "for (int i = 0; i < n; i++) { axpy(m, 2, b + i, 1, a + i, 1); a[i] += magnitude(a + i, m); }",
+    "leaves_its_loop": "for (int i = 0; i < n; i++) a[i] += find(b, i) + 2 * find(b + 1, m);",
     "with_a_table": "for (int i = 0; i < n; i++) a[i] = from_table(b[i]);",
     "with_jumps": "for (int i = 0; i < n; i++) a[i] += series(b[i] * 0.1f);",
     "statement": "for (int i = 0; i < n; i++) both(a, i);",
@@ -131,9 +139,9 @@ REFUSED = {
     "|for (int i = 0; i < n; i++) a[i] = count(b[i]);",
     "changing_table": "static float step(float x) { static float t[2] = {1, 2}; t[0] += 1; return t[1] * x; }"
     "|for (int i = 0; i < n; i++) a[i] = step(b[i]);",
-    "leaves_loop": "static int find(const float *p, int n)"
-    " { for (int i = 0; i < n; i++) if (p[i] > 1) return i; return -1; }"
-    "|for (int i = 0; i < n; i++) a[i] = find(b, i);",
+    "leaves_two_loops": "static int find2(const float *p, int n)"
+    " { for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) if (p[i] > p[j]) return i; return -1; }"
+    "|for (int i = 0; i < n; i++) a[i] = find2(b, i);",
     "hidden_global": "static float twice(float x, float *p) { gain = x; return p[0]; }"
     "|for (int i = 0; i < n; i++) { float gain = b[i]; a[i] = twice(gain, a); }",
     "order": "static float bump(float *p) { *p += 1; return *p; }"

@@ -38,7 +38,7 @@ def has_form(func: c_ast.FuncDef) -> bool:
     """Can its body stand somewhere else, as far as that shows in the body?"""
     try:
         check_body(func)
-        without_return(items_of(func.body), Into(""))
+        without_return(items_of(func.body), Into("value"))
     except NoForm:
         return False
     return True
@@ -173,9 +173,34 @@ def without_return(items: Sequence[c_ast.Node], into: Into) -> list[c_ast.Node]:
             return [*out, _branches(item, rest, into)]
         elif isinstance(item, c_ast.Switch) and (chain := _cases(item)) is not None:
             return [*out, *without_return([chain, *rest], into)]
+        elif isinstance(item, c_ast.For):
+            return [*out, *_found(item, rest, into)]
         else:
             raise NoForm("it returns from within a loop")
     return out
+
+
+def _found(node: c_ast.For, rest: Sequence[c_ast.Node], into: Into) -> list[c_ast.Node]:
+    """`for (...) if (c) return a; return b;` is `r = b; for (...) if (c) { r = a; break; }`, for a number b."""
+    last = [x for x in rest if not empty(x)]
+    value = last[0].expr if len(last) == 1 and isinstance(last[0], c_ast.Return) else None
+    if value is None or not _is_number(value) or not into.name:
+        raise NoForm("it returns from within a loop")
+    body = _leaving(node.stmt, into)
+    return [*into.put(last[0]), c_ast.For(node.init, node.cond, node.next, body, node.coord)]
+
+
+def _is_number(node: c_ast.Node) -> bool:
+    return isinstance(node.expr if isinstance(node, c_ast.UnaryOp) and node.op == "-" else node, c_ast.Constant)
+
+
+def _leaving(node: c_ast.Node, into: Into) -> c_ast.Node:
+    """The body of a loop with `break` in place of `return`."""
+    if isinstance(node, c_ast.Return):
+        return c_ast.Compound([*into.put(node), c_ast.Break(node.coord)], node.coord)
+    if isinstance(node, _LOOPS) and any(isinstance(n, c_ast.Return) for n in nodes(node)):
+        raise NoForm("it returns from within two loops")
+    return mapped(node, lambda child: _leaving(child, into))
 
 
 def _cases(node: c_ast.Switch) -> c_ast.Node | None:
