@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from codegen.diagnostics import TilewrightError
-from codegen.isa.load import NAMES
+from codegen.isa.known import ISAS
 from codegen.machine.load import load_for
 from codegen.options import GenOptions
 from codegen.region import process_region
@@ -29,7 +29,7 @@ TARGETS = ("openmp", "c")
 
 def main() -> int:
     names = _arguments()
-    first, *others = product(NAMES, TARGETS)
+    first, *others = product(ISAS, TARGETS)
     every = [KERNELS / f"{name}.c" for name in names] or sorted(KERNELS.glob("*.c"))
     found: set[str] = set()
     with ProcessPoolExecutor(initializer=_prove_all) as pool:

@@ -104,7 +104,7 @@ def count(text: str) -> int:
 
 
 def instruction_set(text: str) -> str:
-    """An instruction set (generic, neon, sve, avx2, avx512) or a file with a table of one."""
+    """A built-in instruction set, or a file with a table of one."""
     if text and text not in ISAS and not is_file(text):
         raise ValueError("neither a built-in name nor a file")
     return text
@@ -169,8 +169,8 @@ TABLE: tuple[Option, ...] = (
     Option(("--machine",), "generation", _TUNE, "processor whose description plans start from",
            "value", "NAME|FILE|native", default="native", affects_output=True),
     Option(("--isa",), "generation", _READ,
-           "instruction set of the kernels, instead of the machine's own: generic, neon, sve, avx2, avx512, or a TOML "
-           "file with a table of your own",
+           f"instruction set of the kernels, instead of the machine's own: {', '.join(ISAS)}, or a TOML file with "
+           "a table of your own",
            "value", "NAME|FILE", type=instruction_set, choices=ISAS, open=True, default="", affects_output=True),
     Option(("--require-isa",), "generation", _GEN,
            "an error for compilers that were not told to use that instruction set (as by -march)", affects_output=True),

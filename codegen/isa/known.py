@@ -6,7 +6,7 @@ from typing import Any
 
 from codegen.record import record
 
-ISAS = ("generic", "neon", "sve", "avx2", "avx512")
+ISAS = ("generic", "neon", "sve", "avx2", "avx512")  # each a table in isa/data
 
 
 @record

@@ -2,8 +2,8 @@
 
 A table gives words for each type in [types], words for all types in [words], and patterns for groups of types in
 [ops.*]; <word> stands for that word of the type. [broadcast] gives the cost of bringing a value into every lane, by
-groups of types, [fold] what may stand in for minima and maxima in chains (see `hurry.py`). Of several groups that a
-type belongs to, the narrowest wins; an empty pattern means that the type has no such operation.
+groups of types, [fold] what may stand in for minima and maxima in chains (see `fast_paths.py`). Of several groups that
+a type belongs to, the narrowest wins; an empty pattern means that the type has no such operation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-NAMES = ("generic", "neon", "sve", "avx2", "avx512")
 GENERIC_BITS = 128
 
 

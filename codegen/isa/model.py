@@ -60,7 +60,7 @@ class Vec:
         return next((text for known, text in self.ops if known == name), "")
 
     def fold(self, name: str) -> str:
-        """The operation that may stand in for this one in chains (see `hurry.py`), or ""."""
+        """The operation that may stand in for this one in chains (see `fast_paths.py`), or ""."""
         return next((other for known, other in self.folds if known == name), "")
 
 

@@ -100,7 +100,7 @@ def apply(p: Program, d: Directive) -> Program:
     after = _APPLY[type(d)](p, d)
     if not isinstance(d, Schedule):
         _products_kept(p, after, d)
-    if isinstance(d, (Schedule, Balance, Tile, Diamond, Order, Reverse, Skew, Unskew, Distribute, Unroll, Multiply)):
+    if isinstance(d, _REORDERS):
         broken = violation(after)
         if broken:
             raise illegal(f"this directive is illegal: {broken}", d.loc, "leave it out, or choose another order")
@@ -254,6 +254,8 @@ def _by(name: str) -> Callable[[Program, Directive], Program]:
 # What speaks of the source's own loops, or gives statements other names and other data. Everything else speaks of the
 # statements that come of it.
 _REWRITE = (Ranks, Forward, Expand, StripMine, CopyReads)
+# After these the dependences are asked.
+_REORDERS = (Schedule, Balance, Tile, Diamond, Order, Reverse, Skew, Unskew, Distribute, Unroll, Multiply)
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,

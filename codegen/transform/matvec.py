@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.isa.known import own
-from codegen.isa.load import NAMES, table
+from codegen.isa.known import ISAS, own
+from codegen.isa.load import table
 from codegen.plan.model import Multiply
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction
@@ -29,7 +29,7 @@ def has_width(isa: str, bits: int) -> bool:
     mine = own(isa)
     if mine is not None:
         return bits == mine.vector_bits
-    have = table(isa).get("vector_bits") if isa in NAMES else 0
+    have = table(isa).get("vector_bits") if isa in ISAS else 0
     return bits in GENERIC if have is None else 0 < bits == have
 
 
