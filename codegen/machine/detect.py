@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.isa.load import table
 from codegen.limits import QUESTION, LimitPassed, run
 from codegen.machine import sysfs
 from codegen.machine.cpuinfo import CpuInfo, parse_cpuinfo
@@ -13,8 +14,7 @@ from codegen.machine.load import load
 from codegen.machine.model import Cache, Machine
 from codegen.record import record
 
-# isa -> (vector bits, registers) where nothing better is known.
-_WIDTHS = {"generic": (128, 16), "neon": (128, 32), "sve": (128, 32), "avx2": (256, 16), "avx512": (512, 32)}
+LEAST_BITS = 128  # of vectors where a table does not say
 
 
 @record
@@ -73,7 +73,10 @@ def _isa(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple
         isa, how = isa_of_macros(compiler_macros(cc)), f"{cc} -march=native"
     if not isa:
         return m, Note("isa", f"{m.isa}, {m.vector_bits} bits", "", False)
-    bits, registers = (base.vector_bits, base.registers) if isa == base.isa else _WIDTHS[isa]
+    bits, registers = base.vector_bits, base.registers
+    if isa != base.isa:
+        data = table(isa)
+        bits, registers = data.get("vector_bits") or LEAST_BITS, data["registers"]
     if isa == "sve":
         bits = sysfs.sve_bits(root) or bits
     # The tables are about the vectors of the description.

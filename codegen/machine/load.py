@@ -8,6 +8,7 @@ from importlib import resources
 
 from codegen.diagnostics import InputError, Loc
 from codegen.isa.known import own
+from codegen.isa.load import table
 from codegen.machine.model import Machine
 from codegen.machine.toml import parse
 
@@ -43,10 +44,6 @@ def load(spec: str) -> Machine:
     return parse(f"{spec}.toml", data.read_text(encoding="utf-8"))
 
 
-# Vector width and registers of instruction sets that have their own.
-_SHAPES = {"neon": (128, 32), "sve": (0, 32), "avx2": (256, 16), "avx512": (512, 32)}
-
-
 def load_for(spec: str, isa: str) -> Machine:
     """The machine `spec`, made to use another instruction set if `isa` names one: --machine with --isa."""
     machine = load(spec)
@@ -55,8 +52,11 @@ def load_for(spec: str, isa: str) -> Machine:
         return replace(machine, isa=mine.name, vector_bits=mine.vector_bits, registers=mine.registers)
     if not isa or isa == machine.isa:
         return machine
-    bits, registers = _SHAPES.get(isa, (machine.vector_bits, machine.registers))
-    return replace(machine, isa=isa, vector_bits=bits or machine.vector_bits, registers=registers)
+    data = table(isa)
+    if "vector_bits" not in data:  # for vectors of any width
+        return replace(machine, isa=isa)
+    bits = data["vector_bits"] or machine.vector_bits
+    return replace(machine, isa=isa, vector_bits=bits, registers=data["registers"])
 
 
 def _read(path: str) -> str:
