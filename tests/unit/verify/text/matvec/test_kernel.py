@@ -69,7 +69,7 @@ def printed(form: str, target: str = "openmp") -> RegionText:
 @pytest.mark.parametrize("target", ["c", "openmp"])
 def test_sweeps_are_proven(form: str, target: str) -> None:
     emitted = printed(form, target)
-    assert emitted.sweeps
+    assert emitted.matvecs
     assert wrong_text(emitted) == ""
 
 
@@ -130,13 +130,13 @@ BLOCKS = {
 def test_damaged_blocks_are_refused(what: str) -> None:
     form, *change = BLOCKS[what]
     emitted = printed(form)
-    assert wrong_matvecs(changed(emitted.plain, *change), emitted.sweeps)  # type: ignore[arg-type]
+    assert wrong_matvecs(changed(emitted.plain, *change), emitted.matvecs)  # type: ignore[arg-type]
 
 
 def test_results_must_be_copied_back() -> None:
     emitted = printed("copied")
     text = changed(emitted.plain, "y[tw_i][1] = tw_y[tw_i];", ";", 0)
-    assert wrong_matvecs(text, emitted.sweeps)
+    assert wrong_matvecs(text, emitted.matvecs)
 
 
 def test_what_a_printer_that_errs_prints_gives_way_to_a_simpler_plan(monkeypatch: pytest.MonkeyPatch) -> None:
