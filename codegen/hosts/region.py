@@ -83,6 +83,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     views = region_views(scop, made.code, threads, alone, [v.blocks for v in found])
     emitted = region_text(views, around)
     _prove_text(scop, made.code, emitted)
+    _prove_overlap(scop, alias.text, options.assume_no_alias)
     others = _others(views, around, found)
     done = finished(emitted, around, others)
     _prove_variants(scop, done, [x for _, x in others])
@@ -134,6 +135,15 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
             scop.loc,
             "split the region into smaller ones, and please report it",
         )
+
+
+def _prove_overlap(scop: Scop, text: str, trust: bool) -> None:
+    """Raises Unproven where the test that arrays do not overlap leaves out memory that the region touches."""
+    from codegen.verify.overlap import wrong_overlap
+
+    problem = wrong_overlap(scop, text, trust) if text else ""
+    if problem:
+        raise Unproven("no-proof", f"the test for overlap could not be proven: {problem}", scop.loc)
 
 
 def _prove_variants(scop: Scop, done: FinishedText, proven: Sequence[RegionText]) -> None:
