@@ -8,6 +8,7 @@ from functools import partial
 
 import islpy as isl
 
+from codegen.ast.ctree import For, walk
 from codegen.diagnostics import Diagnostic, InputError, Unsupported
 from codegen.machine import load as load_machine
 from codegen.options import GenOptions
@@ -21,7 +22,7 @@ from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.expr import is_code
 from codegen.scop.model import Scop
-from codegen.scop.tree import Loop
+from codegen.scop.tree import THREADED, Loop
 from codegen.source.region_slice import RegionSlice
 from codegen.strategy.orders.split import split_at
 from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
@@ -188,6 +189,10 @@ def check_kernels(made: ProvenRegion) -> None:
         missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
         why = f"no loop of it can run on the compute cores in parallel{missed}"
         raise Unsupported("no-parallelism", why, made.program.scop.loc)
+    for lp in (n for n in walk(made.code) if isinstance(n, For) and n.loop.kind in THREADED):
+        if lp.loop.reductions:
+            why = f"every core would add to `{lp.loop.reductions[0][1]}`: sums across cores are not made"
+            raise Unsupported("no-parallelism", why, made.program.scop.loc)
 
 
 def _check_wide(made: ProvenRegion) -> None:

@@ -112,7 +112,7 @@ class CoresAuthor:
             return
         tiles = [_tile_name(self.p, n, names[0]) for n in parallel[:width]]
         self._keep(names, parallel[:width], sizes)
-        bound = [t for t in tiles if t and self.attempt(Parallel(LoopRef(t, names[0])))]
+        bound = [t for t in tiles if t and self._bind(t, names[0])]
         if not bound:
             self.remark("no-kernel", self.why, names[0], "missed")
             return
@@ -124,6 +124,18 @@ class CoresAuthor:
         text = ", ".join(f"{n}:{s}" for n, s in sizes.items() if s)
         grid = f"{self.grid.rows} x {self.grid.columns}" if len(bound) > 1 else f"{self.grid.count}"
         self.remark("kernel", f"tiles {text} on {grid} compute cores", names[0])
+
+    def _bind(self, loop: str, stmt: str) -> bool:
+        """Cores share a loop, unless several of them would add to one variable."""
+        saved, count = self.p, len(self.directives)
+        if not self.attempt(Parallel(LoopRef(loop, stmt))):
+            return False
+        sums = next(lp.reductions for lp in _around(self.p.tree, stmt) if lp.name == loop)
+        if sums:
+            self.why = f"every core would add to `{sums[0][1]}`: sums across cores are not made"
+            self.p = saved
+            del self.directives[count:]
+        return not sums
 
     def _as_before(self, names: tuple[str, ...], loops: Sequence[Loop], width: int) -> Mapping[str, int]:
         """The tiles of an earlier kernel, if cores then own what it hands on to this one."""
