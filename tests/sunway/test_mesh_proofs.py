@@ -153,6 +153,7 @@ CHANGES = {
     "rows come before the others have gone": (OLD, "lag = tw_max(1, every / 2)", "lag = tw_max(0, every / 2)", 0),
     "rows come too late": (OLD, "lag = tw_max(1, every / 2)", "lag = tw_max(1, every * 2)", 0),
     "nobody waits for what went": (OLD, "dma_wait(&C_put, C_out);", "", 0),
+    "something else is waited for": (OLD, "dma_wait(&C_put, C_out);", "dma_wait(&C_got, C_out);", 0),
     "nobody waits in the end": (OLD, "dma_wait(&C_put, C_out);", "", 2),
     "rows go from the tile that is worked on": (OLD, "C_ldm[C_now ^ 1] + C_at * wide, &C",
         "C_ldm[C_now] + C_at * wide, &C", 0),

@@ -26,6 +26,7 @@ class TargetRows:
         self.t, self.target, self.switch = var(names[0]), region, switch
         self.got = self.put = self.coming = self.gone = ""  # reply words, and counts of commands
         self.part = ZERO  # rows that come or go at once
+        self.waits: list[Node] = []  # for rows that went before
         self.parts: list[tuple[Poly, Poly]] = []  # steps before the first part, and between parts
 
     def read(self, s: Node, sc: MeshScope, go: bool, steps: Poly) -> None:
@@ -120,6 +121,7 @@ class TargetRows:
         zero = self.x.kernel._nought
         if not known or not {self.gone, self.put} <= zero or (not go and not {self.got, self.coming} <= zero):
             raise Unread("rows come or go by counts that do not begin with 0")
+        self.waits.append(wait)
         check_wait(self.x, wait, self.put, Node("name", self.gone))
 
     def _narrow(self, sc: MeshScope, s: Node, m: MatrixMove, rows: Poly, columns: Poly) -> None:
@@ -143,6 +145,8 @@ class TargetRows:
 
     def check_apart(self) -> None:
         """Rows come to a part of the copy after those before them have gone."""
+        for wait in self.waits:
+            check_wait(self.x, wait, self.put, Node("name", self.gone))
         if self.got:
             (_, every), (first, other) = sorted(self.parts, key=lambda x: x[0] != ZERO)
             check_least(self.f, "rows come where others have not gone", first - 1)
