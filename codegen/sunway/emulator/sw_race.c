@@ -168,7 +168,7 @@ void sw_direct(int write, const char *mem, long len)
 {
   sw_core *const me = &sw_cores[sw_current];
   const char *const file = me->file ? me->file : "athread";
-  if (!sw_races)
+  if (!sw_races || len < WORD) /* marks are for words: cores may use different bytes of one */
     return;
   for (uintptr_t word = (uintptr_t)mem / WORD; word <= ((uintptr_t)mem + (uintptr_t)len - 1) / WORD; word++) {
     page *const p = find(word / PAGE);
