@@ -1,4 +1,5 @@
-"""Converts our schedule tree to isl's, with marks that lead back to our loops."""
+"""Converts our schedule tree to isl's, with marks that lead back to our loops and options for isl's AST generation
+(isolate, separate, unroll, atomic)."""
 
 from __future__ import annotations
 

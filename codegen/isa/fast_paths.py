@@ -31,7 +31,7 @@ class FastPath:
     doubt: str
 
 
-def hurried(vec: Vec, step: Lane) -> FastPath | None:
+def fast_path_of(vec: Vec, step: Lane) -> FastPath | None:
     """The cheaper step of a chain, if there is one."""
     kind, pair, doubt = _chain(step)
     if not kind or not is_float(vec.elem) or not vec.fold(kind) or pair.count(ACC) != 1:

@@ -1,4 +1,4 @@
-"""Reads directives about loops: tile, order, skew, parallel, vector, jam and others."""
+"""Reads directives about loops: tile, balance, diamond, skew, parallel, pipeline, unroll, jam, vector and others."""
 
 from __future__ import annotations
 

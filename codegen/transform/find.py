@@ -1,4 +1,5 @@
-"""Finds loops of the schedule tree by the names that plans use."""
+"""Looks up the loops of the schedule tree that a plan's reference means (all of them, or InputError), and takes
+perfectly nested bands out of the tree as one chain of loops and puts them back regrouped."""
 
 from __future__ import annotations
 

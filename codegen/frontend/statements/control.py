@@ -1,5 +1,5 @@
-"""The recursive walk over a region's control flow: iteration domains, order of statements, and a located refusal for
-what is not affine."""
+"""The recursive walk over a region's control flow: iteration domains and order of statements. Branches and inner loops
+that depend on data become predicated statements; what else is not affine is refused, with its place."""
 
 from __future__ import annotations
 

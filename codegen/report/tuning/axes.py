@@ -1,4 +1,4 @@
-"""Chart axes: positions of numbers, ticks and labels."""
+"""A chart's frame and axes as SVG: positions of numbers, ticks and labels."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
-from codegen.isa.fast_paths import hurried
+from codegen.isa.fast_paths import fast_path_of
 from codegen.isa.live_registers import demand
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa, longer
@@ -274,7 +274,7 @@ def _needs(isa: Isa, step: ProductStep) -> Needs:
     isa = (longer(isa, step.elem) if step.narrow else None) or isa
     vec = isa.vec(step.elem)
     once, times = rounds(step.lane, len(step.left), len(step.right))
-    hurry = hurried(vec, once)  # the usual way; the other may spill a register
+    hurry = fast_path_of(vec, once)  # the usual way; the other may spill a register
     asked = demand(vec, hurry.step if hurry else once)
     a = LANES if takes_lane(vec, once) else VECTORS if spreads(isa, step.elem, once) else VALUES
     constants = asked.literals + len(step.consts)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from codegen.isa.text import bare
 from codegen.record import record
 from codegen.target.matvec.lines import Ops, numbered
-from codegen.target.matvec.shuffle import rotations, shuffle, turn
+from codegen.target.matvec.shuffle import rotations, shuffle, transpose
 from codegen.target.product.microkernel_view import plus, times
 
 # So many requests for lines of cache are made at once, more one after the other.
@@ -95,7 +95,7 @@ def transposed(f: FormTexts) -> list[str]:
         rows = [f"{stem}_{r}" for r in range(o.lanes)]
         places = [plus(f"{m.line}[{plus(times(o.lanes, 'g'), str(r))}]", "j") for r in range(o.lanes)]
         out += [o.let(row, o.load(at)) for row, at in zip(rows, places, strict=True)]
-        mixed, columns = turn(o.isa, o.elem, rows, f"{m.columns}_")
+        mixed, columns = transpose(o.isa, o.elem, rows, f"{m.columns}_")
         for name, value in mixed:
             made = f"{m.columns}[g][{columns.index(name)}]" if name in columns else f"const {o.vector} {name}"
             out.append(f"{made} = {value};")

@@ -1,4 +1,5 @@
-"""Transposes of square blocks of vectors in registers, and horizontal reductions of one vector.
+"""C text that transposes a square block of vectors in registers by shuffles, and the lane orders of a horizontal
+reduction.
 
 Within 128 bits lanes are interleaved, as all instruction sets can; wider vectors then exchange whole 128-bit parts.
 """
@@ -38,8 +39,9 @@ def shuffle(isa: Isa, elem: str, x: str, y: str, order: Sequence[int]) -> str:
     return f"{macro(isa, elem)}({x}, {y}, {', '.join(map(str, order))})"
 
 
-def turn(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """New vectors that turn a square block, as names and values, and the names of its columns; `stem` begins names."""
+def transpose(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """New vectors that transpose a square block, as names and values, and the names of its columns. Names begin with
+    `stem`."""
     lanes = len(rows)
     part = min(lanes, PART_BITS // bits_of(elem))
     made: list[tuple[str, str]] = []
@@ -49,15 +51,15 @@ def turn(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[tupl
         made.append((name, shuffle(isa, elem, x, y, order)))
         return name
 
-    groups = [_interleaved(list(rows[k : k + part]), lanes, mix) for k in range(0, lanes, part)]
+    groups = [_transposed_within_parts(list(rows[k : k + part]), lanes, mix) for k in range(0, lanes, part)]
     columns = [""] * lanes
     for c in range(part):
-        for k, name in enumerate(_exchanged([g[c] for g in groups], part, mix)):
+        for k, name in enumerate(_transposed_parts([g[c] for g in groups], part, mix)):
             columns[k * part + c] = name
     return made, columns
 
 
-def _interleaved(rows: list[str], lanes: int, mix: Mix) -> list[str]:
+def _transposed_within_parts(rows: list[str], lanes: int, mix: Mix) -> list[str]:
     """Turn the square blocks that stand side by side in these rows: interleave halves until all rows have met."""
     part = len(rows)
     half = part // 2
@@ -69,7 +71,7 @@ def _interleaved(rows: list[str], lanes: int, mix: Mix) -> list[str]:
     return rows
 
 
-def _exchanged(rows: list[str], part: int, mix: Mix) -> list[str]:
+def _transposed_parts(rows: list[str], part: int, mix: Mix) -> list[str]:
     """Turn a square block whose elements are parts of `part` lanes."""
     count = len(rows)
     step = 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.isa.common import is_common
-from codegen.isa.fast_paths import hurried
+from codegen.isa.fast_paths import fast_path_of
 from codegen.isa.model import Isa, bits_of
 from codegen.isa.text import LINE_BYTES, PREFETCH, ScalarOperand, bare, expression
 from codegen.record import record
@@ -92,7 +92,7 @@ def whole_of(mk: MicroKernel) -> MicroKernel:
 def rolled_view(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> RolledView:
     """The parts of the function for a whole tile and all smaller ones."""
     tile = KernelTile(isa, whole)
-    hurry = hurried(isa.vec(whole.elem), whole.step)
+    hurry = fast_path_of(isa.vec(whole.elem), whole.step)
     steps = [whole.step, hurry.step] if hurry else [whole.step]
     ahead = 0 if is_common(isa) else min(tile.rows_ahead(s) for s in steps)
     streams = bool(whole.ahead)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from codegen.isa.fast_paths import hurried
+from codegen.isa.fast_paths import fast_path_of
 from codegen.isa.live_registers import demand
 from codegen.isa.model import C_TYPES, Isa, bits_of, longer
 from codegen.isa.text import (
@@ -59,7 +59,7 @@ def view(isa: Isa, mk: MicroKernel) -> KernelView:
     """The lines of the kernel's function."""
     tile, rows = KernelTile(isa, mk), range(mk.mr)
     streams = bool(mk.ahead) and not mk.direct
-    hurry = hurried(isa.vec(mk.elem), mk.step)
+    hurry = fast_path_of(isa.vec(mk.elem), mk.step)
     quick = hurry.step if hurry else mk.step
     return KernelView(
         setup=tile.setup(),

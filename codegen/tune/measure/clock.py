@@ -1,4 +1,4 @@
-"""Timer process: loads a shared object and times functions of it."""
+"""Times the kernels of a contraction in a shared object; to be run in a process of its own."""
 
 from __future__ import annotations
 

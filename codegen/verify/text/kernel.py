@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.isa.fast_paths import hurried
+from codegen.isa.fast_paths import fast_path_of
 from codegen.isa.model import Isa, longer
 from codegen.record import record
 from codegen.scop.lanes import Lane
@@ -106,7 +106,7 @@ class KernelState:
         places = {var("ldc") * r + at.lanes * j: (r, j) for r in range(mk.mr) for j in range(mk.nv)}
         if set(self.stored) != set(places):
             raise Unread("it does not store the tile that it should, all of it once")
-        hurry = hurried(isa.vec(mk.elem), mk.step)
+        hurry = fast_path_of(isa.vec(mk.elem), mk.step)
         for place, value in self.stored.items():
             if value == RegisterValue("done", (RegisterValue("load", of="c", at=place),), "exact"):
                 continue
@@ -306,7 +306,7 @@ class _Run:
         raise Unread(f"the tile's row and vector {place} is not updated as it should be")
 
     def _steps(self) -> dict[str, Lane]:
-        hurry = hurried(self.outer.vec(self.mk.elem), self.mk.step)
+        hurry = fast_path_of(self.outer.vec(self.mk.elem), self.mk.step)
         return {"exact": self.mk.step, **({"quick": hurry.step} if hurry else {})}
 
     def _leaf(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.isa.fast_paths import FastPath, extreme, hurried
+from codegen.isa.fast_paths import FastPath, extreme, fast_path_of
 from codegen.isa.load import load
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import MicroKernel, micro_kernel
@@ -44,20 +44,20 @@ LEAST, MOST = (FastPath(op(kind, SUM, ACC), "nought") for kind in ("anymin", "an
 ])  # fmt: skip
 def test_neon(step: Lane, wanted: FastPath | None) -> None:
     for isa in ("neon", "sve"):
-        assert hurried(load(isa).vec("f64"), step) == wanted
+        assert fast_path_of(load(isa).vec("f64"), step) == wanted
 
 
 def test_elsewhere() -> None:
     """x86 has the ternary in one instruction, and fmin in none."""
     for isa in ("avx2", "avx512"):
         vec = load(isa).vec("f32")
-        assert hurried(vec, op("min", ACC, SUM)) is None
-        assert hurried(vec, op("fmin", ACC, SUM)) == FastPath(op("min", SUM, ACC), "nan")
-        assert hurried(vec, op("fmax", SUM, ACC)) == FastPath(op("max", SUM, ACC), "nan")
+        assert fast_path_of(vec, op("min", ACC, SUM)) is None
+        assert fast_path_of(vec, op("fmin", ACC, SUM)) == FastPath(op("min", SUM, ACC), "nan")
+        assert fast_path_of(vec, op("fmax", SUM, ACC)) == FastPath(op("max", SUM, ACC), "nan")
         inner = op("fmax", A, B)  # exact: min would not see its NaN
-        assert hurried(vec, op("fmin", ACC, inner)) == FastPath(op("min", inner, ACC), "nan")
-    assert hurried(load("neon").vec("i32"), op("min", ACC, SUM)) is None
-    assert hurried(load("generic").vec("f64"), op("min", ACC, SUM)) is None
+        assert fast_path_of(vec, op("fmin", ACC, inner)) == FastPath(op("min", inner, ACC), "nan")
+    assert fast_path_of(load("neon").vec("i32"), op("min", ACC, SUM)) is None
+    assert fast_path_of(load("generic").vec("f64"), op("min", ACC, SUM)) is None
 
 
 def test_extremes() -> None:

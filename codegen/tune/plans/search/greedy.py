@@ -1,4 +1,5 @@
-"""Coordinate descent over plans: one knob after the other, until a whole round changes nothing."""
+"""Coordinate descent over plans: one knob after the other, until a whole round changes nothing. The study that is
+passed records what was measured."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The claim that is proven of a blocked product's text: elements and values of its statement, as C text in the names
-tw_I (row), tw_J (column) and tw_K (depth), and the layouts of its buffers and kernels."""
+"""Records of the claim that is proven of a blocked product's text: elements and values of its statement, as C text in
+the names tw_I (row), tw_J (column) and tw_K (depth), and the layouts of its buffers and kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Symbolic run of the declarations ahead of a matrix-vector kernel: sizes, pointers to operands, strides, copies."""
+"""Checks the declarations and copies around a printed matrix-vector kernel against what was asked for: sizes, pointers
+to operands, strides, copies of vectors and back. Raises Unread where the text differs."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ class OperandBuffer(NamedTuple):
 
 
 class Operands:
-    """Declarations and copies."""
+    """What the check of a whole matrix-vector kernel (block.py) asks of declarations and copies: its base class."""
 
     def __init__(self, claim: SweepClaim) -> None:
         self.claim, self.facts = claim, Facts()
