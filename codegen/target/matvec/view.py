@@ -40,7 +40,7 @@ class VectorOperand:
 
 
 @record
-class SweepWanted:
+class MatvecWanted:
     """What a matrix-vector product has to do, for the proof of its text: C texts of its statement's parts in row tw_I
     and depth tw_K, from `first` up to before `past` of each. Those in `whole` are elements of one piece of memory, of
     the type of the computation."""
@@ -77,7 +77,7 @@ class MatvecView:
     threads: bool
     grouped: bool
     alone: tuple[str, ...]
-    wanted: SweepWanted
+    wanted: MatvecWanted
 
     @property
     def alone_why(self) -> str:
@@ -153,14 +153,14 @@ class MatvecPrinter:
             self._wanted(how),
         )
 
-    def _wanted(self, how: MatrixVector) -> SweepWanted:
+    def _wanted(self, how: MatrixVector) -> MatvecWanted:
         """The statement's parts, printed in coordinates that have one name each."""
         step, place = self.what.step, {self.rows.var: Name("tw_I"), self.depth.var: Name("tw_K")}
         at, printer = self._at(place), BodyPrinter(self.scop, self.ints, self.held)
         target = printer.access(self.s, at, self.s.target)
         numbers = [e.access for e in (*step.left, *step.right) if isinstance(e, Ref)]
         whole = {printer.access(self.s, at, k) for k in (*numbers, self.s.target) if self._whole(k)}
-        return SweepWanted(
+        return MatvecWanted(
             self.what,
             how,
             tuple(self._text(e, place) for e in step.left),

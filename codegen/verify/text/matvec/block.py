@@ -10,16 +10,16 @@ from collections.abc import Sequence
 
 from codegen.verify.text.integers import negated, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.matvec.operands import ME, SIZE, Operands, PointerPlace, SweepClaim
+from codegen.verify.text.matvec.operands import ME, SIZE, MatvecClaim, Operands, PointerPlace
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 from codegen.verify.text.spans import Case, CountedLoop, Effect, Span, agree, over_loop, over_team
 
 
-class SweepBlock(Operands):
+class MatvecBlock(Operands):
     """The product's block, run on symbols."""
 
-    def __init__(self, claim: SweepClaim) -> None:
+    def __init__(self, claim: MatvecClaim) -> None:
         super().__init__(claim)
         self.entering = False  # the next block is run by every thread of a team
         self.done: Effect | None = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from codegen.target.matvec.view import MatvecView
 from codegen.verify.text.blocks import bounds, renamed
-from codegen.verify.text.matvec.block import SweepBlock
+from codegen.verify.text.matvec.block import MatvecBlock
 from codegen.verify.text.matvec.operands import claimed
 from codegen.verify.text.printed import matvec_blocks
 from codegen.verify.text.read import Unread, read_expression, read_statements
@@ -34,7 +34,7 @@ def wrong_matvec(text: str, v: MatvecView) -> str:
             (block,) = read_statements(text)
             short = bounds(block, zip(v.wanted.first, v.wanted.past, (v.rows, v.depth), strict=True), False)
             claim = claimed(v.wanted, lambda e: renamed(read_expression(e), short))
-            proof = SweepBlock(claim)
+            proof = MatvecBlock(claim)
             try:
                 proof.prove(renamed(block, short))
             except Unread as error:

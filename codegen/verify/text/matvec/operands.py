@@ -10,7 +10,7 @@ from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.target.matvec.kernel import grouped
 from codegen.target.matvec.kernel import name as kernel_name
-from codegen.target.matvec.view import SweepWanted, matvec_kernel_of
+from codegen.target.matvec.view import MatvecWanted, matvec_kernel_of
 from codegen.verify.text.compare import DEPTH as STEP
 from codegen.verify.text.compare import ROW, distances, neighbours, same
 from codegen.verify.text.facts import Facts
@@ -24,7 +24,7 @@ from codegen.verify.text.spans import CountedLoop
 SIZE, ME = var("tw_team_size()"), "tw_thread()"
 
 
-class SweepClaim(NamedTuple):
+class MatvecClaim(NamedTuple):
     """What the block is compared with."""
 
     left: tuple[Node, ...]
@@ -40,11 +40,11 @@ class SweepClaim(NamedTuple):
     elem: str  # C type
 
 
-def claimed(w: SweepWanted, read: Callable[[str], Node]) -> SweepClaim:
+def claimed(w: MatvecWanted, read: Callable[[str], Node]) -> MatvecClaim:
     """`read` reads expressions."""
     isa = load_isa(w.how.isa, w.how.bits)
     mk = matvec_kernel_of(w.what, w.how)
-    return SweepClaim(
+    return MatvecClaim(
         tuple(map(read, w.left)),
         tuple(map(read, w.right)),
         read(w.target),
@@ -76,7 +76,7 @@ class OperandBuffer(NamedTuple):
 class Operands:
     """What the check of a whole matrix-vector kernel (block.py) asks of declarations and copies: its base class."""
 
-    def __init__(self, claim: SweepClaim) -> None:
+    def __init__(self, claim: MatvecClaim) -> None:
         self.claim, self.facts = claim, Facts()
         ints = Integers(self.facts, {})
         (self.row, past), (self.step, end) = (
