@@ -180,6 +180,8 @@ def test_searches_agree() -> None:
 def test_a_search_stores_to_one_place() -> None:
     loop = "for (int i = 0; i < n; i++) { for (j = 0; j < m; j++) { a[i] += b[j]; if (b[j] > 1) break; } p[i] = j; }"
     assert "counter-after-loop" in told(loop)[1]
+    inner = "for (j = 0; j < m; j++) { for (k = 0; k < m; k++) if (b[k] > j) break; if (k > j) { a[i] = j; break; } }"
+    assert told(f"for (int i = 0; i < n; i++) {inner}")[1]
     assert "jump" in told("for (j = 0; j < n; j++) { a[j] = b[j]; if (b[j] > 1) break; }")[1]
 
 

@@ -49,12 +49,12 @@ class LoopReader:
         header = read_header(node, dict(self.site.variables), self.site.types, loc)
         self._check(header, loc)
         first = b.expr(header.first)
-        saved, before = dict(b.code), b.sure
+        code, frame, before = dict(b.code), b.frame, b.sure
         counter = self._named(header.name, header.ctype, loc)
         cond = b.expr(header.cond)
         b.sure = False
         body = self._code(node.stmt)
-        b.code, b.sure = saved, before
+        b.code, b.frame, b.sure = code, frame, before
         return DataLoop(counter, header.ctype, first, cond, header.step, body)
 
     def _check(self, header: Header, loc: Loc) -> None:
@@ -81,9 +81,9 @@ class LoopReader:
         if node is None or isinstance(node, c_ast.EmptyStatement):
             return DataBlock(())
         if isinstance(node, c_ast.Compound):
-            saved = dict(self.builder.code)
+            code, frame = dict(self.builder.code), self.builder.frame
             made = DataBlock(tuple(self._code(x) for x in node.block_items or ()))
-            self.builder.code = saved
+            self.builder.code, self.builder.frame = code, frame
             return made
         if isinstance(node, c_ast.For):
             return self._loop(node)
