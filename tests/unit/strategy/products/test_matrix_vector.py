@@ -23,7 +23,7 @@ from codegen.region_model import Modelled, model_region
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.tree import FOLDED
 from codegen.source_file import open_source
-from codegen.target.matvec.shuffle import turn
+from codegen.target.matvec.shuffle import transpose
 from codegen.verify.proofs import prove
 
 OPTIONS = GenOptions(machine="neoverse-n1", banner=False)
@@ -108,7 +108,7 @@ def test_plans_follow_the_machine() -> None:
     assert form(plan_of(n)) == [("across", "4")]
     assert form(plan_of(t)) == [("lanes", "3")]
     assert form(plan_of(n, replace(OPTIONS, reassociate=True))) == [("fold", "4")]
-    # Sums wait for 5 cycles there; a step of a column takes two more operations to turn it: 4 groups of 4 rows.
+    # Sums wait for 5 cycles there; a step of a column takes two more operations to transpose it: 4 groups of 4 rows.
     assert form(plan_of(n, replace(OPTIONS, machine="haswell"))) == [("across", "16")]
     # Vectors of a length known at run time only are not used: 128 bits are there on every such machine.
     assert "isa neon bits 128" in plan_of(t, replace(OPTIONS, machine="neoverse-v1"))
@@ -249,7 +249,7 @@ def test_turned_blocks(isa: str, elem: str) -> None:
     table = load_isa(isa)
     lanes = table.lanes_max(elem)
     values = {f"r{r}": [(r, c) for c in range(lanes)] for r in range(lanes)}
-    made, columns = turn(table, elem, list(values), "t")
+    made, columns = transpose(table, elem, list(values), "t")
     for name, value in made:
         found = re.fullmatch(r"\w+\((\w+), (\w+), ([\d, ]+)\)", value)
         assert found is not None
