@@ -139,6 +139,8 @@ def _element(scop: Scop, s: Statement, number: int) -> AccessedElement:
     ints = IntPrinter({p.name: p for p in scop.params}, names, set())
     accesses = tuple(tuple(Name(f"\0{k}") for k in range(rank)) if n == number else () for n in range(len(s.accesses)))
     e = read_expression(BodyPrinter(scop, ints, {}).access(s, Instance(s.name, (), accesses, ()), number))
+    if e.kind == "unary" and e.text == "*":
+        raise Unread("what lies behind a pointer, without a subscript")
     if not _indexed(e):
         return AccessedElement(Node("unary", "&", (e,)), -1, None)
     while _indexed(e.kids[0]):
