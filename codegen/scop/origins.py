@@ -20,6 +20,7 @@ class Origins:
     exposed     local variables whose address is taken
     direct      as `family`, with the members of a struct apart from the struct
     visible     global scalars that may change: pointers of other files may lead to them
+    recast      the numbers in `direct` of pointers that were cast: what they lead to may have any type
     """
 
     family: Mapping[Place, int] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class Origins:
     exposed: frozenset[str] = frozenset()
     direct: Mapping[Place, int] = field(default_factory=dict)
     visible: frozenset[str] = frozenset()
+    recast: frozenset[int] = frozenset()
 
     def related(self, one: Place, two: Place) -> bool:
         """Does the function itself show that the two may lead to the same memory?
@@ -42,8 +44,14 @@ class Origins:
     def reaches(self, pointer: Place, read: Place) -> bool:
         """May a store through a pointer change a variable or a member that is read by its name? What a pointer within a
         struct leads to is no part of the struct."""
-        stores, loads = self._direct(pointer), self._direct(read)
-        return not stores.isdisjoint(loads)
+        return bool(self._shared(pointer, read))
+
+    def reaches_by_cast(self, pointer: Place, read: Place) -> bool:
+        """As `reaches`, with a cast of a pointer on the way."""
+        return not self._shared(pointer, read).isdisjoint(self.recast)
+
+    def _shared(self, pointer: Place, read: Place) -> set[int]:
+        return self._direct(pointer) & self._direct(read)
 
     def _direct(self, place: Place) -> set[int]:
         """The numbers of the nearest place around one, and of those within it."""

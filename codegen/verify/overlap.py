@@ -37,9 +37,10 @@ class ComparedMemory(NamedTuple):
 
 
 class AccessedElement(NamedTuple):
-    """Where an access finds its element: behind a pointer, by an index of the model, in rows of `stride` elements."""
+    """Where an access finds its element: behind one of these pointers, by an index of the model, in rows of `stride`
+    elements."""
 
-    pointer: Node
+    pointers: tuple[Node, ...]
     number: int
     stride: Node | None
 
@@ -57,8 +58,10 @@ def wrong_overlap(scop: Scop, text: str, trust: bool) -> str:
     asked = {name for pair in may_overlap(scop, trust) if all(_plain(scop, n) for n in pair) for name in pair}
     p = Parameters(scop)
     for s, number, a in _uses(scop):
+        if a.array not in asked:
+            continue
         try:
-            problem = _wrong_use(p, s, number, (found, int(m[2])), a.array in asked)
+            problem = _wrong_use(p, s, number, (found, int(m[2])))
         except (Unread, KeyError, isl.Error):
             continue  # a form that is not read
         if problem:
@@ -95,22 +98,22 @@ def _bare(e: Node) -> Node:
 
 
 def _wrong_use(
-    p: Parameters, s: Statement, number: int, test: tuple[Sequence[ComparedMemory | None], int], asked: bool
+    p: Parameters, s: Statement, number: int, test: tuple[Sequence[ComparedMemory | None], int]
 ) -> str:
-    """What the test leaves out of an access; `asked` if its array has to be in it."""
+    """What the test leaves out of an access to an array that has to be in it."""
     scop, a = p.scop, s.accesses[number]
     at = _element(scop, s, number)
-    mine = [k for k, x in enumerate(test[0]) if x is not None and x.pointer == at.pointer]
+    mine = [k for k, x in enumerate(test[0]) if x is not None and x.pointer in at.pointers]
     touched = a.relation.intersect_domain(s.domain)
     if touched.is_empty():
         return ""
     if not mine:
-        return f"`{a.array}` is not in the test" if asked else ""
+        return f"`{a.array}` is not in the test"
     x = test[0][mine[0]]
     assert x is not None
     if len(mine) != 1 or x.stride != at.stride:
         return f"`{a.array}` is compared by rows of another length"
-    if asked and a.write and mine[0] >= test[1]:
+    if a.write and mine[0] >= test[1]:
         return f"`{a.array}` is written, and not compared with all others"
     known = p.ranges.intersect(scop.context.align_params(p.ranges.get_space()))
     if at.number < 0:
@@ -139,23 +142,33 @@ def _element(scop: Scop, s: Statement, number: int) -> AccessedElement:
     ints = IntPrinter({p.name: p for p in scop.params}, names, set())
     accesses = tuple(tuple(Name(f"\0{k}") for k in range(rank)) if n == number else () for n in range(len(s.accesses)))
     e = read_expression(BodyPrinter(scop, ints, {}).access(s, Instance(s.name, (), accesses, ()), number))
-    if e.kind == "unary" and e.text == "*":
-        raise Unread("what lies behind a pointer, without a subscript")
     if not _indexed(e):
-        return AccessedElement(Node("unary", "&", (e,)), -1, None)
+        return AccessedElement(tuple(_holders(e)), -1, None)
     while _indexed(e.kids[0]):
         e = e.kids[0]
     if e.kind != "index":
         raise Unread("an element of another form")
     pointer, at = e.kids
     if at.kind == "name" and at.text.startswith(_INDEX):
-        return AccessedElement(pointer, int(at.text.removeprefix(_INDEX)), None)
+        return AccessedElement((pointer,), int(at.text.removeprefix(_INDEX)), None)
     while at.kind == "binary" and at.text == "+":
         at = at.kids[0]
     first = _bare(at.kids[0]) if at.kind == "binary" and at.text == "*" else at
     if first.kind != "name" or not first.text.startswith(_INDEX) or at.kind != "binary":
         raise Unread("an element of another form")
-    return AccessedElement(pointer, int(first.text.removeprefix(_INDEX)), _bare(at.kids[1]))
+    return AccessedElement((pointer,), int(first.text.removeprefix(_INDEX)), _bare(at.kids[1]))
+
+
+def _holders(e: Node) -> Iterator[Node]:
+    """Pointers to a place without subscripts, and to the objects that it is a member of."""
+    while True:
+        if (e.text == "*" and e.kind == "unary") or (e.text == "->" and e.kind == "member"):
+            yield e.kids[0]
+            return
+        yield Node("unary", "&", (e,))
+        if e.kind != "member":
+            return
+        e = e.kids[0]
 
 
 def _indexed(e: Node) -> bool:

@@ -35,16 +35,18 @@ def origins_of(site: RegionSite) -> Origins:
     settled = {str(d.name) for d in params} - changed
     sources = {name for name, values in scan.values.items() if all(_allocates(v) for v in values)}
     local = {n for n, v in site.variables.items() if v.place == "local" and not v.static}
+    direct = scan.families(along=False)
     return Origins(
         scan.families(),
         frozenset(d.name for d in params if d.name in settled and _is_restrict(d)),
         frozenset((sources & local) - scan.exposed - scan.moved - site.hidden),
         frozenset(settled),
         frozenset(scan.exposed),
-        scan.families(along=False),
+        direct,
         frozenset(
             n for n, v in site.variables.items() if v.place == "global" and not v.shape.declarators and not v.const
         ),
+        frozenset(direct[p] for p in scan.recast if p in direct),
     )
 
 
@@ -113,6 +115,7 @@ class _Scan:
     assigned: set[str] = field(default_factory=set)  # variables assigned other than by their declaration
     moved: set[str] = field(default_factory=set)  # by += and the like
     exposed: set[str] = field(default_factory=set)
+    recast: set[Place] = field(default_factory=set)  # places whose pointers are cast
     carriers: frozenset[str] = frozenset()  # variables that may hold a pointer as an integer
 
     def visit(self, node: c_ast.Node) -> None:
@@ -184,7 +187,9 @@ class _Scan:
             names = [] if found or not to else _names(node.expr)
             if _is_call(node.expr):  # of the integers that it is given most are sizes
                 names = [n for n in names if n in self.carriers]
-            return found + [(n,) for n in names if n in self.shapes or n in self.site.variables]
+            found = found + [(n,) for n in names if n in self.shapes or n in self.site.variables]
+            self.recast |= set() if _is_call(node.expr) else set(found)
+            return found
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             place = place_of(node.expr)
             return [] if place is None else [place]

@@ -320,7 +320,7 @@ complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l no-optimize -d
 complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l name -r -d 'name of the generated function'
 complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l format -r -d 'kernel: the format of a sparse tensor; others are dense, row by row'
 complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l convert -r -d 'kernel: convert this operand first, inside the same function'
-complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l semiring -x -a 'plus-times min-plus max-plus min-times max-times max-min min-max or-and' -d 'kernel: what sums and products are, as min-plus for shortest paths'
+complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l semiring -x -a 'plus-times min-plus max-plus min-times max-times max-min min-max or-and' -d 'kernel: what sums and products are: plus-times, or min-plus for shortest paths, or max-plus, min-times, max-times, max-min, min-max, or-and'
 complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l parallel -d 'convert: also a function NAME_omp for several threads (OpenMP)'
 complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l check-input -d 'convert: the function first checks what the source format promises, for input that is not trusted'
 complete -c tilewright -n '__fish_seen_subcommand_from sparse' -l explain -d 'print the derivation instead of C'

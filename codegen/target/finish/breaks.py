@@ -62,7 +62,8 @@ def broken(code: str, start: int, hang: int, width: int, tail: int) -> list[str]
         return _controlled(code[:body].rstrip(), code[body:], start, hang, width, tail)
     breaks = _breaks(code)
     if not breaks:
-        return [code]
+        spaces = _spaces(code)
+        return filled(cut(code, spaces), start, hang, width, tail) if spaces else [code]
     outer = [b for b in breaks if b.depth == 0]
     if outer:
         rank = min(b.rank for b in outer)
@@ -134,6 +135,15 @@ def _breaks(code: str) -> tuple[_Break, ...]:
             if at < len(code):
                 out.append(_Break(at, len(stack), rank, stack[-1] if stack else -1))
     return tuple(out)
+
+
+def _spaces(code: str) -> list[int]:
+    """Where words begin behind a space, outside of brackets: a type and what it declares."""
+    depth, out = 0, []
+    for m in re.finditer(_TOKEN.pattern + r"|(?P<space>(?<=[\w*]) (?=[A-Za-z_]))", code):
+        depth += (m.lastgroup == "open") - (m.lastgroup == "close")
+        out += [m.end()] if m.lastgroup == "space" and depth == 0 else []
+    return out
 
 
 def cut(code: str, places: Sequence[int]) -> list[str]:
