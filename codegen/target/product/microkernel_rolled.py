@@ -80,8 +80,8 @@ class RolledView:
 
 
 def is_rolled(isa: Isa, mk: MicroKernel) -> bool:
-    """Whether a kernel is one of those of a function with loops."""
-    return bool(isa.bits) and not mk.direct and mk.unroll == UNROLL and not KernelTile(isa, mk).lane_rows
+    """Whether a kernel is one of those of a function with loops, as all parts of a tile are, or none."""
+    return bool(isa.bits) and not mk.direct and mk.unroll == UNROLL and not KernelTile(isa, whole_of(mk)).lane_rows
 
 
 def whole_of(mk: MicroKernel) -> MicroKernel:
