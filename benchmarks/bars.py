@@ -8,14 +8,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 from xml.sax.saxutils import escape
 
 from benchmarks.kernels_cases import MORE, thirty
+from benchmarks.kernels_measure import LOST
 
 SIDES = {"ours": "Tilewright", "polly": "clang -O3 with Polly"}
-_WIDTH, _LEFT, _TOP, _PANEL, _GAP, _LABELS = 760.0, 44.0, 44.0, 130.0, 34.0, 96.0
-_LEAST, _MOST = 0.25, 128.0
+_WIDTH, _LEFT, _TOP, _PANEL, _GAP, _LABELS = 760.0, 44.0, 44.0, 143.0, 34.0, 96.0
+_LEAST, _MOST = 0.25, 512.0
+# What a failure says, and what the README does.
+_REASONS = (
+    ("checksum", "computes something else"),
+    ("no end", f"needs more than {LOST:g} times gcc's time and is not waited for"),
+    ("exit code", "crashes"),
+)
 _STYLE = """\
 text { font: 12px system-ui, sans-serif; fill: #24292f; }
 .soft { fill: #57606a; font-size: 11px; }
@@ -38,7 +46,20 @@ def condensed(run: dict[str, Any]) -> dict[str, Any]:
         "compilers": [re.sub(r"\s*\([^)]*\)", "", c) for c in run["compilers"]],
         "size": run["size"],
         "rows": [{"kernel": r["kernel"], "group": r["group"], "seconds": _seconds(r)} for r in run["rows"]],
+        "lost": _lost(run["rows"]),
     }
+
+
+def _lost(rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    """Kernels for which Polly's program is no peer, by the reason."""
+    found: dict[str, list[str]] = {}
+    for r in rows:
+        for w in r["wrong"]:
+            why = next((words for sign, words in _REASONS if sign in w["what"]), "fails")
+            named = r["kernel"] if w["threads"] == 1 else f"{r['kernel']} ({_threads(str(w['threads']))})"
+            if w["side"] == "polly" and r["kernel"] not in found.setdefault(why, []):
+                found[why].append(named)
+    return dict(sorted(found.items()))
 
 
 def _seconds(row: dict[str, Any]) -> dict[str, dict[str, float]]:
@@ -76,10 +97,19 @@ def table(part: dict[str, Any]) -> str:
         for t in columns(part):
             gcc, polly = (list(speeds(part, "ours", o, t, more).values()) for o in ("gcc", "polly"))
             if gcc:
-                cells = (f"{mean(gcc):.1f}", f"{mean(polly):.1f}" if polly else "-")
+                fewer = f" ({len(polly)} kernels)" if len(polly) < len(gcc) else ""
+                cells = (f"{mean(gcc):.1f}", f"{mean(polly):.1f}{fewer}" if polly else "-")
                 named = f"{len(gcc)} {words}" if more else f"{words}, {len(gcc)} kernels"
                 lines.append(f"| {named}, {_threads(t)} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _missing(part)
+
+
+def _missing(part: dict[str, Any]) -> str:
+    """Why Polly has no bar for some kernels."""
+    if not part.get("lost"):
+        return ""
+    words = "; ".join(f"{why}: {', '.join(names)}" for why, names in part["lost"].items())
+    return f"\n{fill(f'Where Polly has no bar, its program {words}.', 120)}\n"
 
 
 def _threads(count: str) -> str:
@@ -116,7 +146,7 @@ def _panel(part: dict[str, Any], threads: str, names: Sequence[str], top: float,
     """Bars begin at 1, where gcc is; below it they hang down."""
     of_gcc = "" if threads == "1" else " (gcc: 1)"
     out = [_text(_WIDTH - 4, top - 6, f"{_threads(threads)}{of_gcc}", "soft", "end")]
-    for tick in (0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128):
+    for tick in (0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
         y = _y(tick, top)
         kind = "one" if tick == 1 else "line"
         out.append(f'<line class="{kind}" x1="{_LEFT:g}" x2="{_WIDTH - 4:g}" y1="{y:.1f}" y2="{y:.1f}"/>')

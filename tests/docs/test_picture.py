@@ -72,7 +72,7 @@ def kernels(names: list[str]) -> dict[str, Any]:
     seconds = [{"side": side, "threads": t, "best": best} for side, t, best in (
         ("gcc", 1, 6.0), ("ours", 1, 2.0), ("ours", 2, 1.0), ("polly", 1, 3.0), ("polly", 2, 2.0), ("free", 1, 1.0))]
     rows = [{"kernel": k, "group": "more" if k == "dot" else "blas", "seconds": seconds,
-             "wrong": [{"side": "polly", "threads": 2}] if k == names[0] else []} for k in names]
+             "wrong": [{"side": "polly", "threads": 2, "what": "exit code -11"}] if k == names[0] else []} for k in names]
     head = {"quick": False, "busy": False, "host": "x, 2 cores", "size": "large"}
     return {**head, "compilers": ["gcc (Some) 12", "clang 19"], "rows": rows}
 
@@ -83,8 +83,10 @@ def test_polybench_with_polly() -> None:
     assert set(bars.speeds(part, "ours", "gcc", "2").values()) == {6.0}
     assert len(bars.speeds(part, "ours", "polly", "2")) == 29  # what failed is no peer
     assert bars.table(part).splitlines()[2:] == [
-        "| PolyBench, 30 kernels, 1 thread | 3.0 | 1.5 |", "| PolyBench, 30 kernels, 2 threads | 6.0 | 2.0 |",
-        "| 1 other kernels, 1 thread | 3.0 | 1.5 |", "| 1 other kernels, 2 threads | 6.0 | 2.0 |"]
+        "| PolyBench, 30 kernels, 1 thread | 3.0 | 1.5 |",
+        "| PolyBench, 30 kernels, 2 threads | 6.0 | 2.0 (29 kernels) |",
+        "| 1 other kernels, 1 thread | 3.0 | 1.5 |", "| 1 other kernels, 2 threads | 6.0 | 2.0 |",
+        "", f"Where Polly has no bar, its program crashes: {thirty()[0]} (2 threads)."]
     picture = ET.fromstring(bars.draw(part))
     boxes = picture.findall(".//{*}rect")
     assert len(boxes) == 2 + 4 * 30 - 1  # the legend; two panels, two sides; not what failed
