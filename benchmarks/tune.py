@@ -135,7 +135,7 @@ def _tuned(
     """The tree of each method, and the seconds it takes: those of searches are what they would have taken alone. `near`
     is everything within the oracle's steps, measured all at once, which keeps every core busy; without it there are no
     searches."""
-    first, isa = start(problem), bench.shop.isa
+    first, isa = start(problem), bench.compiler.isa
     found, seconds = {"untuned": first}, {"untuned": 0.0}
     model = Model(detect().machine, isa)
     ways = searches(model, isa)
@@ -172,7 +172,7 @@ def _within(first: Tree, steps: int) -> list[Tree]:
 def _pace(bench: Measurer, problems: Sequence[Contraction]) -> Pace:
     """How long it takes to compile and measure one order, and each of many."""
     groups = [strange(p, 60, "v1", Random(3)) for p in problems]
-    with Measurer(options=bench.shop.options, effort=bench.effort) as fresh:
+    with Measurer(options=bench.compiler.options, effort=bench.effort) as fresh:
         fresh.peak()
         single = []
         for tree in (start(p) for p in problems):

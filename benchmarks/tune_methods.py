@@ -21,7 +21,7 @@ from statistics import mean
 from benchmarks.tensor_build import KERNELS
 from benchmarks.tune_report import geometric
 from codegen.options import CppOptions, GenOptions
-from codegen.tune.build import FLAGS, built, open_shop
+from codegen.tune.build import FLAGS, built, open_region_compiler
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.sizes import Sizes
@@ -71,14 +71,14 @@ def _kernel(
     options = GenOptions(machine="native", cpp=CppOptions(args=(f"-I{KERNELS}",)))
     (subject, *_) = open_file(str(path), path.read_text(), options).subjects
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        shop = open_shop(subject, Path(folder), FLAGS)
-        bench, _ = open_bench(subject, shop, Sizes({}, WORK), threads, busy)
+        compiler = open_region_compiler(subject, Path(folder), FLAGS)
+        bench, _ = open_bench(subject, compiler, Sizes({}, WORK), threads, busy)
         space = space_of(subject, threads)
         cache, libraries = dict[str, PlanRecord](), dict[str, Path]()
         own = space.text(space.start())
         best = {m: _winner(bench, space, m, candidates, cache, libraries) or own for m in methods}
         plans = list(dict.fromkeys((own, *best.values())))
-        paths = [libraries.get(p) or built(subject, shop, p, f"final{n}") for n, p in enumerate(plans)]
+        paths = [libraries.get(p) or built(subject, compiler, p, f"final{n}") for n, p in enumerate(plans)]
         times = bench.compete([bench.original, *paths], 3.0)[1:]
         took = {plan: t.best for plan, t in zip(plans, times, strict=True)}
         return {m: took[own] / took[plan] for m, plan in best.items()}, len(cache)

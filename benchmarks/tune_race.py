@@ -17,7 +17,7 @@ from codegen.tune.contraction import Contraction
 from codegen.tune.measure.clock import Effort, figures
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.measure.texts import c_for
-from codegen.tune.measure.workshop import clock_text
+from codegen.tune.measure.tree_compiler import clock_text
 from codegen.tune.tree import Tree, key, show_nest
 
 ROUNDS = 12
@@ -72,18 +72,18 @@ def race(bench: Measurer, problem: Contraction, found: dict[str, Tree], seconds:
 
 
 def _library(bench: Measurer, problem: Contraction, trees: list[Tree]) -> Path:
-    shop, sizes = bench.shop, dict(problem.sizes)
-    texts = [c_for(t, shop.isa, f"tree_{n}", shop.options) for n, t in enumerate(trees)]
-    clock = clock_text(shop.isa)
-    race_c, product_c, out = (shop.folder / x for x in ("race.c", "race_product.c", "race.so"))
-    race_c.write_text("\n".join([clock[0], prelude(shop.isa, [*texts, *clock]), clock[1], *texts]))
+    compiler, sizes = bench.compiler, dict(problem.sizes)
+    texts = [c_for(t, compiler.isa, f"tree_{n}", compiler.options) for n, t in enumerate(trees)]
+    clock = clock_text(compiler.isa)
+    race_c, product_c, out = (compiler.folder / x for x in ("race.c", "race_product.c", "race.so"))
+    race_c.write_text("\n".join([clock[0], prelude(compiler.isa, [*texts, *clock]), clock[1], *texts]))
     numbers = {"m": sizes["i"], "n": sizes["j"], "k": sizes["k"]}
     made = generate(PRODUCT.format(**numbers), machine="native", target="c").text
     plain = [PLAIN.format(name=f"i{x}{y}", x=x, y=y, nx=sizes[x], ny=sizes[y], **numbers) for x, y in ("jk", "kj")]
     product_c.write_text("\n".join([made, *plain]))
-    out = out.with_name(f"race{len(list(shop.folder.glob('race*.so')))}.so")
+    out = out.with_name(f"race{len(list(compiler.folder.glob('race*.so')))}.so")
     shared = ("-shared", "-fPIC", "-std=gnu11", "-w")
-    subprocess.run([*shop.words, *shop.flags, *shared, race_c, product_c, "-o", out], check=True, timeout=120)
+    subprocess.run([*compiler.words, *compiler.flags, *shared, race_c, product_c, "-o", out], check=True, timeout=120)
     return out
 
 

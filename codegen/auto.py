@@ -19,7 +19,7 @@ from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.directives import with_directives_inside
-from codegen.source.layout.linedirectives import line_directives
+from codegen.source.layout.line_directives import line_directives
 from codegen.source.marks import region_of
 from codegen.source.nests import SourceNest, find_nests
 from codegen.source.preprocess import display_name

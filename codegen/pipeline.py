@@ -1,4 +1,4 @@
-"""The whole way through: a C file in, the same file with its regions transformed out."""
+"""The driver for one source file: a C file in, the same file with its regions transformed out."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def after_feature_macros(text: str) -> int:
 
 def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
     """After a region, tell the compiler where the user's text goes on; always where the text says so itself."""
-    if not options.line_directives and region.said is None:
+    if not options.line_directives and region.presumed is None:
         return text
-    line = region.called(region.last_line + 1 - region.before_text)
+    line = region.presumed_line(region.last_line + 1 - region.before_text)
     return f'{text}#line {line} "{line_name(name, options, region)}"\n'

@@ -1,4 +1,4 @@
-"""The way of one region through the tool: model, plan, transformation, proof, text."""
+"""The driver for one region: model, plan, transformation, proof, text."""
 
 from __future__ import annotations
 

@@ -153,11 +153,11 @@ def _kept(text: str) -> str:
 
 def _resumed(source: Opened, s: RegionSlice, at: int, options: GenOptions) -> str:
     """Tells the compiler where the user's text goes on."""
-    if not options.line_directives and s.region.said is None:
+    if not options.line_directives and s.region.presumed is None:
         return ""
     from codegen.target.finish.lines import line_name
 
-    number = s.region.called(source.text.count("\n", 0, at) + 1)
+    number = s.region.presumed_line(source.text.count("\n", 0, at) + 1)
     return f'#line {number} "{line_name(source.name, options, s.region)}"\n'
 
 

@@ -79,7 +79,7 @@ def _inside(scop: Scop, s: Statement, around: tuple[Loop, ...]) -> isl.Map:
     return isl.Map.from_multi_pw_aff(multi).intersect_domain(domain).reverse()
 
 
-def multiply(scop: Scop, block: ProductBand, at: isl.PwMultiAff, express: object) -> CNode:
+def product_node(scop: Scop, block: ProductBand, at: isl.PwMultiAff, express: object) -> CNode:
     """The product as a C node. `at` gives the block's instance in terms of the generated loops, and `express` turns
     such a value into C."""
     assert block.band.product is not None

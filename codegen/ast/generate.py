@@ -9,7 +9,7 @@ from string import ascii_letters
 import islpy as isl
 
 from codegen.ast.array_contraction import contracted
-from codegen.ast.blocks import multiply
+from codegen.ast.blocks import product_node
 from codegen.ast.ctree import (
     Bin,
     Block,
@@ -113,7 +113,7 @@ class _Conversion:
         back = isl.PwMultiAff.from_map(time.reverse())
         block = self.marked.blocks.of.get(s.name)
         if block is not None:
-            self.instances.append(multiply(self.scop, block, back, lambda v: _expr(build.expr_from_pw_aff(v))))
+            self.instances.append(product_node(self.scop, block, back, lambda v: _expr(build.expr_from_pw_aff(v))))
             return node.set_annotation(isl.Id(f"u{len(self.instances) - 1}"))
         where = time.range()
         printed = _once(lambda v: _expr(build.expr_from_pw_aff(v)))

@@ -14,7 +14,7 @@ from codegen.options import GenOptions
 from codegen.region import RegionOutcome
 from codegen.report.counting import region_operations
 from codegen.report.speed import Speed
-from codegen.tune.build import FLAGS, Failed, Shop, open_shop, result_text
+from codegen.tune.build import FLAGS, Failed, RegionCompiler, open_region_compiler, result_text
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.sizes import BYTES, Sizes, spelled
 from codegen.tune.region import OpenedFile, Subject, open_file
@@ -37,8 +37,8 @@ def measure(
             blank = MeasuredRegion(subject.index, outcome.line, subject.title)
             with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
                 try:
-                    shop = open_shop(subject, Path(folder), flags)
-                    yield _region(subject, blank, shop, threads, sizes, say)
+                    compiler = open_region_compiler(subject, Path(folder), flags)
+                    yield _region(subject, blank, compiler, threads, sizes, say)
                 except (Failed, TilewrightError) as error:
                     why = error.message if isinstance(error, TilewrightError) else str(error)
                     yield replace(blank, note=f"could not be measured: {why}")
@@ -65,14 +65,19 @@ def _why(outcome: RegionOutcome) -> str:
 
 
 def _region(
-    subject: Subject, blank: MeasuredRegion, shop: Shop, threads: Sequence[int], sizes: Mapping[str, int], say: Say
+    subject: Subject,
+    blank: MeasuredRegion,
+    compiler: RegionCompiler,
+    threads: Sequence[int],
+    sizes: Mapping[str, int],
+    say: Say,
 ) -> MeasuredRegion:
     say(f"{subject.title}: compiling")
     mine = {i.text for i in subject.harness.memory.ints}
     cache = max((c.bytes for c in detect().machine.caches), default=0)
     given = Sizes({k: v for k, v in sizes.items() if k in mine}, bytes=max(BYTES, 2 * cache))
-    bench, _ = open_bench(subject, shop, given, threads[0], False)
-    result = shop.compile("result", result_text(subject, subject.outcome))
+    bench, _ = open_bench(subject, compiler, given, threads[0], False)
+    result = compiler.compile("result", result_text(subject, subject.outcome))
     bench.time_of(result, Runs(1, 1, 0.0), None)  # compares what it computes
     races = []
     for n in threads:

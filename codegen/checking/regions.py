@@ -1,4 +1,4 @@
-"""The regions of a file as the check sees them: what was there, what came out, and how to call both."""
+"""The regions of a file as test cases: original and generated text of each, and how to call both."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DeviceCode, emit_device
 from codegen.gpu.kernels import has_grid
-from codegen.gpu.plan.processor import processor
+from codegen.gpu.plan.device import load_device
 from codegen.gpu.plan.strategy import device_plan
 from codegen.gpu.tiles.choose import in_tiles, tiled_products
 from codegen.gpu.tiles.find import NoTiles
@@ -71,7 +71,7 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
 def device_code(made: ProvenRegion, options: GenOptions) -> DeviceCode:
     """What is printed: the tree, and its products in tiles. All of it is proven."""
     tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
-    return DeviceCode(made.code, tiled, processor(options.device).multiprocessors)
+    return DeviceCode(made.code, tiled, load_device(options.device).multiprocessors)
 
 
 def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> ProvenRegion:
@@ -84,10 +84,10 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> P
         if plans:
             check_words(plans[0], target_named(options.target))
             return _by_user(model, plans[0])
-    decision = device_plan(model.program, processor(options.device), dialect.tiles)
+    decision = device_plan(model.program, load_device(options.device), dialect.tiles)
     code = _proven(decision.program)
     if dialect.tiles:
-        decision = in_tiles(decision, code, processor(options.device))
+        decision = in_tiles(decision, code, load_device(options.device))
     remarks = (*decision.remarks, *_alone(decision.program.scop, code))
     return ProvenRegion(decision.program, decision.plan, decision.program.tree, code, remarks)
 

@@ -8,7 +8,7 @@ from codegen.diagnostics import Unsupported
 from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import device_part
-from codegen.gpu.plan.processor import Device, processor
+from codegen.gpu.plan.device import Device, load_device
 from codegen.gpu.region import device_code, made_for_device
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.prove import shared_bytes
@@ -35,7 +35,7 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
     yield "  kernels"
     yield from (f"    {k.name}: {k.comment}" for k in part.kernels)
     for name in sorted(code.tiled):
-        yield from _tiles(code.tiled[name], processor(options.device))
+        yield from _tiles(code.tiled[name], load_device(options.device))
     yield f"  arrays of the {options.arrays}"
     for a in arrays:
         yield f"    {a.name}: {_moved(a, options.arrays)}"

@@ -89,9 +89,9 @@ class Cuda(Target):
         return tuple(described(model, options, self.dialect))
 
     def machine(self, machine: Machine, options: GenOptions) -> str:
-        from codegen.gpu.plan.processor import processor
+        from codegen.gpu.plan.device import load_device
 
-        found = processor(options.device)
+        found = load_device(options.device)
         return f"{found.name}: {found.description}"
 
 

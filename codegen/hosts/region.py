@@ -89,8 +89,8 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     _prove_variants(scop, done, [x for _, x in others])
     text, links = done.text, done.links
     if options.line_statements:
-        lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
-        first = s.region.called(s.region.first_line)
+        lines = {x.name: s.region.presumed_line(x.loc.line) for x in scop.statements}
+        first = s.region.presumed_line(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     idle = no_effect(plan, scop, made.code, bool(threads))
     planned = (d for d in made.remarks if threads or d.id != "parallel")

@@ -9,7 +9,7 @@ from dataclasses import field
 from codegen.ast.ctree import Instance
 from codegen.ast.lowered import Backwards, Contiguous, Each, InVariable, Lanes, One, Picked, Place, Work
 from codegen.ast.normal_forms import forms
-from codegen.lower.motion import step_of, strides
+from codegen.lower.loop_strides import row_stride, unit_stride
 from codegen.lower.shift import along, shifted
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
@@ -35,7 +35,7 @@ class Maker:
         return Work(at, self.count, tuple(self.place(s, at, k) for k in range(len(s.accesses))))
 
     def place(self, s: Statement, at: Instance, number: int) -> Place:
-        move, n = strides(s, at, number, self.var), self.count
+        move, n = unit_stride(s, at, number, self.var), self.count
         if move == -1:
             return Backwards(shifted(at, self.var, n - 1).accesses[number])
         name = self.kept.get(element(s, at, number))
@@ -47,7 +47,7 @@ class Maker:
 
     def apart(self, s: Statement, at: Instance) -> bool:
         """Is what a statement stores not a vector in memory?"""
-        return self.lanes is not None and strides(s, at, s.target, self.var) != 1
+        return self.lanes is not None and unit_stride(s, at, s.target, self.var) != 1
 
     def pair(self, a: tuple[Statement, Instance], b: tuple[Statement, Instance]) -> tuple[int, int] | None:
         """In which order the elements of two statements, one right after the other, lie in turn, where nothing but that
@@ -56,7 +56,7 @@ class Maker:
         mine, other = s.accesses[s.target], q.accesses[q.target]
         if (mine.array, mine.path) != (other.array, other.path) or s.op != "=" or q.op != "=":
             return None
-        if step_of(s, at, s.target, self.var) != 2 or step_of(q, there, q.target, self.var) != 2:
+        if row_stride(s, at, s.target, self.var) != 2 or row_stride(q, there, q.target, self.var) != 2:
             return None
         if any(x.array == mine.array for x in (*s.reads, *q.reads)):
             return None
@@ -67,7 +67,7 @@ class Maker:
 
     def _far(self, s: Statement, at: Instance, number: int) -> Place:
         """Elements that are not neighbours: picked out of whole vectors where these hold several, else one by one."""
-        step, n = step_of(s, at, number, self.var), self.count
+        step, n = row_stride(s, at, number, self.var), self.count
         if step is not None and step > 1 and not _is_written(self.scop, s.accesses[number].array):
             found = picks(step, n, _beside(s, at, number) if step == 2 else 0)
             if found is not None:

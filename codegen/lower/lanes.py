@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.ast.ctree import For
 from codegen.ast.lowered import Body, Braces, Enough, Lanes, Lead, OverlappingSteps, Part, Peel, Strips, Until, While
 from codegen.lower.lane_accesses import Maker
-from codegen.lower.motion import motion
+from codegen.lower.loop_strides import loop_strides
 from codegen.lower.rows import side_by_side
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, assignments, lanes_asked
@@ -30,7 +30,8 @@ def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     lanes = None if node.loop.reductions else lanes_asked(scop, node, found)
     if lanes is None:
         return None
-    return lanes if all(fits(scop, s, motion(s, at, node.var), lanes.elem, MOST_APART) for s, at in found) else None
+    fit = all(fits(scop, s, loop_strides(s, at, node.var), lanes.elem, MOST_APART) for s, at in found)
+    return lanes if fit else None
 
 
 def repeatable(found: Statements) -> bool:

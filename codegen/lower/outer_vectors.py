@@ -46,7 +46,7 @@ from codegen.ast.lowered import (
     While,
 )
 from codegen.lower.lane_accesses import Maker, element
-from codegen.lower.motion import motion, strides
+from codegen.lower.loop_strides import loop_strides, unit_stride
 from codegen.lower.shift import length, past, runs_for_sure, shifted, simple
 from codegen.lower.statements import lanes_asked
 from codegen.lower.transpose import innermost, transposable, transposed, written_below
@@ -92,7 +92,7 @@ def _lanes(scop: Scop, node: For) -> Lanes | None:
     for at, along in innermost(node.body):
         s = scop.statement(at.stmt)
         reads = frozenset() if along is None else transposable(scop, s, at, node.var, along, written)
-        moves = motion(s, at, node.var)
+        moves = loop_strides(s, at, node.var)
         if moves.steps[s.target] != 1 or not computes(scop, s, moves, lanes.elem, reads):
             return None
     return lanes
@@ -239,7 +239,7 @@ class _Outer:
             writes = [use for use in uses if use[0].accesses[use[2]].write]
             if not any(x is y for _, x, _ in writes or uses for y in sure):
                 continue
-            if not alike or moving or strides(s, at, k, self.node.var) != 1 or self.scop.arrays[array].inside:
+            if not alike or moving or unit_stride(s, at, k, self.node.var) != 1 or self.scop.arrays[array].inside:
                 continue
             if array in single:
                 continue

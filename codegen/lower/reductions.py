@@ -12,7 +12,7 @@ from dataclasses import replace
 from codegen.ast.ctree import For
 from codegen.ast.lowered import Do, Enough, Item, Join, Lanes, Plain, ReductionInit, Strips, While
 from codegen.lower.lane_accesses import Maker, element
-from codegen.lower.motion import motion, strides
+from codegen.lower.loop_strides import loop_strides, unit_stride
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, assignments, lanes_asked
 from codegen.recognize.lanes import computes, fits
@@ -37,9 +37,9 @@ def _lanes(scop: Scop, node: For, found: Statements) -> Lanes | None:
     if lanes is None or lanes.elem.is_int or sum(s.accesses[s.target].array in arrays for s, _ in found) != len(arrays):
         return None
     for s, at in found:
-        moves = motion(s, at, node.var)
+        moves = loop_strides(s, at, node.var)
         if s.accesses[s.target].array in arrays:
-            known = operator(scop, s) in OPERATORS and strides(s, at, s.target, node.var) == 0
+            known = operator(scop, s) in OPERATORS and unit_stride(s, at, s.target, node.var) == 0
             if not known or not computes(scop, without_branches(s), moves, lanes.elem):
                 return None
         elif not fits(scop, s, moves, lanes.elem):

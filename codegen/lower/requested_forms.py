@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codegen.ast.ctree import CNode, For, Instance, expr_names, node_kids, walk
 from codegen.ast.lowered import ScalarReplacement, Strips, While
 from codegen.lower.lanes import MOST_APART
-from codegen.lower.motion import motion
+from codegen.lower.loop_strides import loop_strides
 from codegen.lower.statements import assignments, lanes_asked
 from codegen.recognize.lanes import fits, stays
 from codegen.record import record
@@ -78,7 +78,7 @@ def _why_not_lanes(scop: Scop, node: For) -> str:
     if lanes is None:
         return "its elements have several types, or one of which a vector holds less than two or that has no vectors"
     for s, at in found:
-        moves = motion(s, at, node.var)
+        moves = loop_strides(s, at, node.var)
         if s.op == "=" and stays(moves, s.rhs):
             return f"{s.name} (`{s.source}`) stores one value in all lanes, as compilers do, too"
         if not fits(scop, s, moves, lanes.elem, MOST_APART):

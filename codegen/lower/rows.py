@@ -1,4 +1,5 @@
-"""Unrolled iterations side by side: each statement for all of them before the next statement, with shared loads."""
+"""Interleaves the statements of unrolled iterations: each statement for all of them before the next statement, with
+common loads shared."""
 
 from __future__ import annotations
 

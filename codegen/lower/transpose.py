@@ -14,7 +14,7 @@ from dataclasses import field
 from codegen.ast.ctree import Block, CNode, For, Instance, walk
 from codegen.ast.lowered import Body, Contiguous, Index, Item, Lanes, Load, Zip
 from codegen.lower.lane_accesses import element
-from codegen.lower.motion import strides
+from codegen.lower.loop_strides import unit_stride
 from codegen.lower.shift import shifted
 from codegen.recognize.lanes import same
 from codegen.record import mutable, record
@@ -48,8 +48,8 @@ def transposable(
         and a.array not in written
         and not scop.arrays[a.array].inside
         and same(scop.arrays[a.array].elem, elem)
-        and strides(s, at, k, var) is None
-        and strides(s, at, k, along.var) == 1
+        and unit_stride(s, at, k, var) is None
+        and unit_stride(s, at, k, along.var) == 1
     )
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from codegen.ast.ctree import Instance
 from codegen.ast.lowered import Body, Load, Move
 from codegen.lower.lane_accesses import Maker, element
-from codegen.lower.motion import strides
+from codegen.lower.loop_strides import unit_stride
 from codegen.lower.rows import side_by_side
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, written_in
@@ -78,7 +78,7 @@ class VectorSteps:
         written = written_in(self.found)
         for s, at in self.found:
             numbers = sorted({e.access for e in walk(s.rhs) if isinstance(e, Ref)})
-            numbers = [k for k in numbers if s.accesses[k].array not in written and strides(s, at, k, var) == 1]
+            numbers = [k for k in numbers if s.accesses[k].array not in written and unit_stride(s, at, k, var) == 1]
             for t in range(self.times):
                 for row in range(self.rows[1]):
                     there = shifted(shifted(at, self.rows[0], row), var, t * self.make.count)

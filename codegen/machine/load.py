@@ -1,4 +1,4 @@
-"""From what the user wrote after --machine to a Machine."""
+"""Resolves --machine (a built-in name, `native`, or a TOML file) to a `Machine`."""
 from __future__ import annotations
 
 import difflib

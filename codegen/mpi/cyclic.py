@@ -1,4 +1,5 @@
-"""Blocks dealt out in turn: several small ones for a rank where the work moves through the range, as in factorizations.
+"""Block-cyclic distribution: ranks get several small blocks in turn where the work moves through the range, as in
+factorizations.
 
 In step k of a factorization only rows behind k are left. With one block for each rank, those with the first rows soon
 have nothing to do. With several blocks each, all have some of what is left. What is computed in a step and read in the

@@ -1,4 +1,4 @@
-"""Arrays of which each rank holds a block: `--distribute 'A: block, *; B: *, block'`."""
+"""Data distribution of arrays, of which each rank holds a block: `--distribute 'A: block, *; B: *, block'`."""
 
 from __future__ import annotations
 

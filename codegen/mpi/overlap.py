@@ -1,4 +1,4 @@
-"""Computing while messages travel: which iterations of a phase touch nothing that is under way.
+"""Overlap of communication and computation: which iterations of a phase touch no element of a message under way.
 
 Behind a phase its messages are sent, and the next phase begins with the iterations that neither use an element that may
 still arrive nor store into one that MPI may still read. It waits ahead of the others, which lie at the two ends of a

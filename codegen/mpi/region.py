@@ -1,4 +1,4 @@
-"""One region for ranks: the text for one rank, and beside it the text for several."""
+"""One region for MPI: the text for one rank, and beside it the text for several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A region shared out among ranks: phases, blocks, messages, and what is computed while those travel."""
+"""Distributes a region over ranks: phases, blocks, messages, and what is computed while messages travel."""
 
 from __future__ import annotations
 

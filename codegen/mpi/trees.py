@@ -1,4 +1,4 @@
-"""Loops over phases and over the elements of messages, each as a small model of its own that the usual code
+"""Loop nests over phases and over the elements of messages, each as a small model of its own that the usual code
 generator and proofs handle."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Local variables of a region that several phases use: one object on every rank."""
+"""Replicated scalars: local variables of a region that several phases use become one object on every rank."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def skew(r: PlanReader, at: Loc) -> Directive:
     return Skew(loop, -factor if negative else factor, r.loop(), at)
 
 
-def plain(r: PlanReader, at: Loc) -> Directive:
+def unskew(r: PlanReader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("as")
     return Unskew(loop, r.word("an iterator").text, at)

@@ -100,7 +100,7 @@ _READ: Mapping[str, Callable[[PlanReader, Loc], Directive]] = {
     "ranks": lambda r, at: Ranks(r.loop(), at),
     "pipeline": loops.pipeline,
     "vector": loops.vector,
-    "unskew": loops.plain,
+    "unskew": loops.unskew,
     "interleave": lambda r, at: Interleave(r.loop(), at),
     "scalar_replace": lambda r, at: ScalarReplace(r.loop(), at),
     "jam": loops.jam,

@@ -22,9 +22,9 @@ _COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 
 
 @record
-class Motion:
-    """How a statement moves with a loop: by how many elements of its row each access does (None where it leaves the
-    row, or by no fixed number), which of its affine values do, and what tells the elements of its accesses apart."""
+class LoopStrides:
+    """Strides of a statement along a loop: by how many elements of its row each access moves (None where it leaves the
+    row, or by no fixed number), which of its affine values change, and what tells elements of its accesses apart."""
 
     steps: tuple[int | None, ...]
     values: tuple[bool, ...]
@@ -44,18 +44,18 @@ def in_row(a: Access, subscripts: int) -> bool:
     return last.index == subscripts - 1 if last.kind == "sub" else last.kind == "flat" and last.strides[-1] == "1"
 
 
-def fits(scop: Scop, s: Statement, motion: Motion, elem: CType, apart: int = 1) -> bool:
+def fits(scop: Scop, s: Statement, strides: LoopStrides, elem: CType, apart: int = 1) -> bool:
     """Can the statement be written for whole vectors of its target, whose elements are at most so far apart?"""
-    if s.op == "=" and stays(motion, s.rhs):
+    if s.op == "=" and stays(strides, s.rhs):
         return False  # one value for all: nothing that a compiler would not do
-    step = motion.steps[s.target]
-    return step is not None and 1 <= step <= apart and computes(scop, s, motion, elem)
+    step = strides.steps[s.target]
+    return step is not None and 1 <= step <= apart and computes(scop, s, strides, elem)
 
 
-def computes(scop: Scop, s: Statement, motion: Motion, elem: CType, turned: frozenset[int] = frozenset()) -> bool:
+def computes(scop: Scop, s: Statement, strides: LoopStrides, elem: CType, turned: frozenset[int] = frozenset()) -> bool:
     """Can the value that the statement stores be computed in vectors? `x += c` is computed in the type of both. What
     the accesses `turned` read is there as vectors, however they move."""
-    body = _Body(scop, s, motion, elem, turned)
+    body = _Body(scop, s, strides, elem, turned)
     if s.op in ("<<=", ">>="):
         return elem.is_int and body.amount(s.rhs, True)
     kind = elem if s.op == "=" else arithmetic(elem, type_of(scop, s, s.rhs))
@@ -71,8 +71,8 @@ def plainly(scop: Scop, s: Statement, elem: CType) -> bool:
         return False
     arrays = [scop.arrays[a.array] for a in s.accesses]
     steps = tuple(int(same(a.elem, elem) and not a.inside) for a in arrays)
-    motion = Motion(steps, tuple(False for _ in s.values), tuple(range(len(steps))))
-    return s.op[:-1] in ("", *_FLOATING) and computes(scop, s, motion, elem)
+    strides = LoopStrides(steps, tuple(False for _ in s.values), tuple(range(len(steps))))
+    return s.op[:-1] in ("", *_FLOATING) and computes(scop, s, strides, elem)
 
 
 @record
@@ -81,7 +81,7 @@ class _Body:
 
     scop: Scop
     s: Statement
-    motion: Motion
+    strides: LoopStrides
     elem: CType
     turned: frozenset[int]  # reads that are there as vectors, however they move
 
@@ -139,7 +139,7 @@ class _Body:
         if e.access in self.turned:
             return True
         array = self.scop.arrays[self.s.accesses[e.access].array]
-        if self.motion.steps[e.access] == 0:
+        if self.strides.steps[e.access] == 0:
             return True
         return same(array.elem, self.elem) and not array.elem.enum and not array.inside
 
@@ -156,22 +156,22 @@ class _Body:
         return not (kind.is_int and isinstance(e, Binary)) and all(map(self._harmless, children(e)))
 
     def _place(self, k: int) -> tuple[str, Hashable]:
-        return self.s.accesses[k].array, self.motion.places[k]
+        return self.s.accesses[k].array, self.strides.places[k]
 
     def _stays(self, e: Expr) -> bool:
-        return stays(self.motion, e)
+        return stays(self.strides, e)
 
 
-def stays(motion: Motion, e: Expr) -> bool:
+def stays(strides: LoopStrides, e: Expr) -> bool:
     """Has the expression the same value in all iterations of the loop?"""
     if isinstance(e, Ref):
-        return motion.steps[e.access] == 0
+        return strides.steps[e.access] == 0
     if isinstance(e, Affine):
-        return not motion.values[e.value]
+        return not strides.values[e.value]
     if isinstance(e, (Unary, Cast)):
-        return stays(motion, e.arg)
+        return stays(strides, e.arg)
     if isinstance(e, Binary):
-        return stays(motion, e.left) and stays(motion, e.right)
+        return stays(strides, e.left) and stays(strides, e.right)
     return not hasattr(e, "args") and not hasattr(e, "cond")
 
 

@@ -1,4 +1,5 @@
-"""Products as data: what is multiplied, and in which blocks."""
+"""Records of products (contractions): the statement's operands and loops, and the block sizes by which it is carried
+out."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from codegen.record import record
 from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language, compiler_for, language_of
 from codegen.source.layout.lexis import SPLICE, blank, blank_comments, without_separators
-from codegen.source.layout.linedirectives import line_directives, with_own_names, with_real_lines
+from codegen.source.layout.line_directives import line_directives, with_distinct_files, with_physical_lines
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.macro_tables import Change, take_changes
 
@@ -52,13 +52,13 @@ def preprocess(
     that say which of the text's they are.
     """
     name = display_name(path)
-    said = line_directives(text, name)
-    plain = with_own_names(text).removeprefix("\ufeff") if instead is None else instead
+    directives = line_directives(text, name)
+    plain = with_distinct_files(text).removeprefix("\ufeff") if instead is None else instead
     if plain == text and _on_disk(path, text):
         words, data = [path], b""
     else:
         words, data = ["-iquote", os.path.dirname(path) or ".", "-"], encode(f"# 1 {quote(name)}\n{plain}")
-    out = with_real_lines(_with_definitions(cpp, words, data, name, meanwhile), said, name)
+    out = with_physical_lines(_with_definitions(cpp, words, data, name, meanwhile), directives, name)
     out, changes = take_changes(out)
     where = LineMap(out, name)
     deps, system = _dependencies(where, name)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from codegen.diagnostics import InputError, Loc
 from codegen.record import record
 from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
-from codegen.source.layout.linedirectives import line_directives, said_at
+from codegen.source.layout.line_directives import line_directives, presumed_location
 
 
 @record
@@ -28,8 +28,8 @@ class Region:
     """One `#pragma scop` ... `#pragma endscop`; offsets count characters, lines and `index` count from 1.
 
     text[begin:end] is what a generator replaces: both pragma lines and all between them, whole lines; `leading` are the
-    offsets of the hints before it, which go with it, and `leading_lines` how many lines they take. `said` is what a
-    `#line` before it calls its first line, and the file.
+    offsets of the hints before it, which go with it, and `leading_lines` how many lines they take. `presumed` is the
+    number and the file of its first line by a `#line` before it.
 
     A nest that nobody marked has no pragma lines: begin and end are those of its body. `found` says so; other text may
     come before it on its first line (`behind_text`), or after it on its last (`before_text`).
@@ -46,7 +46,7 @@ class Region:
     hints: tuple[Hint, ...] = ()
     leading: tuple[tuple[int, int], ...] = ()
     leading_lines: int = 0
-    said: tuple[int, str] | None = None
+    presumed: tuple[int, str] | None = None
     found: bool = False
     behind_text: bool = False
     before_text: bool = False
@@ -56,9 +56,9 @@ class Region:
         """How many line ends text[begin:end] has, less the one that is put before a result within a line."""
         return self.last_line - self.first_line + 1 - self.before_text - self.behind_text
 
-    def called(self, line: int) -> int:
-        """The number of one of its lines, or of the one behind it, as `__LINE__` has it."""
-        return line if self.said is None else line - self.first_line + self.said[0]
+    def presumed_line(self, line: int) -> int:
+        """The presumed number of one of its lines, or of the one behind it, as `__LINE__` has it."""
+        return line if self.presumed is None else line - self.first_line + self.presumed[0]
 
 
 @record
@@ -84,7 +84,7 @@ _PRAGMA = re.compile(r"(?:#|%:)\s*pragma\s+(scop|endscop|tilewright)\b(.*)", re.
 def find_regions(text: str, file: str) -> tuple[Region, ...]:
     """The regions of a file in order. Raises InputError `unbalanced-scop` when the pragmas do not pair up."""
     pragmas = _pragmas(text)
-    said = line_directives(text, file) if pragmas else ()
+    directives = line_directives(text, file) if pragmas else ()
     regions: list[Region] = []
     opened = -1
     for at, pragma in enumerate(pragmas):
@@ -98,7 +98,7 @@ def find_regions(text: str, file: str) -> tuple[Region, ...]:
                 raise _unbalanced(file, pragma, "`#pragma endscop` without `#pragma scop`",
                                   "open the region with `#pragma scop`")
             found = _region(text, pragmas, opened, at, len(regions) + 1)
-            regions.append(replace(found, said=said_at(said, found.first_line)))
+            regions.append(replace(found, presumed=presumed_location(directives, found.first_line)))
             opened = -1
     if opened >= 0:
         raise _unbalanced(file, pragmas[opened], "`#pragma scop` without `#pragma endscop`",

@@ -1,4 +1,5 @@
-"""The public calls: descriptors in, C out."""
+"""Public API of the sparse code generator: `convert` synthesises C that converts one sparse tensor format to
+another."""
 from __future__ import annotations
 
 import zlib

@@ -1,4 +1,4 @@
-"""Techniques that share the iterations of loops among threads."""
+"""Work-sharing techniques: which loops threads share, and reductions in strips."""
 
 from __future__ import annotations
 

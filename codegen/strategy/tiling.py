@@ -1,4 +1,5 @@
-"""Techniques that cut loops: rows that take turns, vectors through recurrences, wavefronts, strips, and tiles."""
+"""Tiling techniques: interleaved recurrences, vectors through a recurrence, wavefronts, strip-mining for the
+first-level cache, and tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Techniques for innermost loops: vectors of several kinds, values kept in registers, or the compiler's own ways."""
+"""Vectorization techniques for innermost loops: explicit vectors, outer-loop vectors, reductions, transposes, scalar
+replacement, or loops left to the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carrying out a plan, one directive after the other; each is checked when it is made."""
+"""Applies a plan to a program, one directive after the other; each is checked for legality when it is applied."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Ranks: mark.ranks,
     Pipeline: _by("pipeline"),
     Vector: mark.vector,
-    Unskew: order.plain,
+    Unskew: order.unskew,
     Unroll: mark.unroll,
     Jam: mark.jam,
     Interleave: mark.interleave,

@@ -1,4 +1,5 @@
-"""The directives `parallel`, `vector`, `unroll` and their like: how a loop is to run."""
+"""The directives `parallel`, `vector`, `unroll` and their like, which set how a loop runs: on threads, in vectors,
+unrolled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The directives `order`, `reverse`, `skew` and `distribute`: which loop runs when."""
+"""Loop interchange, reversal, skewing, unskewing and distribution: the directives `order`, `reverse`, `skew`, `unskew`
+and `distribute`."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def _encloses(outer: FoundLoop, inner: FoundLoop) -> bool:
     return inner.path[: len(outer.path)] == outer.path
 
 
-def plain(p: Program, d: Unskew) -> Program:
+def unskew(p: Program, d: Unskew) -> Program:
     """The loop's value becomes the iterator itself."""
     tree = p.tree
     for place in find(tree, d.loop, d.loc):

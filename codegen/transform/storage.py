@@ -1,4 +1,4 @@
-"""Storage of the region's own variables: declared as deep in the tree as their lifetimes allow."""
+"""Placement of the region's local variables: declared as deep in the schedule tree as their live ranges allow."""
 
 from __future__ import annotations
 

@@ -36,8 +36,9 @@ class Failed(Exception):
 
 
 @record
-class Shop:
-    """Where and how things are compiled; `user` are the flags that the file itself needs."""
+class RegionCompiler:
+    """Compiles original and result of a region, in one folder with one compiler; `user` are the flags that the file
+    needs."""
 
     folder: Path
     words: tuple[str, ...]
@@ -66,20 +67,20 @@ class Shop:
 _RUNTIMES = ("check_runtime", "tune_runtime")
 
 
-def open_shop(subject: Subject, folder: Path, flags: str) -> Shop:
+def open_region_compiler(subject: Subject, folder: Path, flags: str) -> RegionCompiler:
     """The compiler, tried out on the runtime. InputError where there is none, or its flags are not understood."""
     found = find_compiler(subject.source.name, subject.options.cpp, folder)
-    shop = Shop(folder, found.words, tuple(shlex.split(flags)), found.flags, found.language)
+    compiler = RegionCompiler(folder, found.words, tuple(shlex.split(flags)), found.flags, found.language)
     texts = (runtime_text(), environment().get_template("tune_runtime.c.j2").render())
     for name, text in zip(_RUNTIMES, texts, strict=True):
         source = folder / f"{name}.c"
         source.write_bytes(encode(text))
         try:
             out = str(source.with_suffix(".o"))
-            shop._run([*shop.flags, "-c", "-fPIC", "-fopenmp", "-w", "-xc", str(source), "-o", out])
+            compiler._run([*compiler.flags, "-c", "-fPIC", "-fopenmp", "-w", "-xc", str(source), "-o", out])
         except Failed as error:
             raise InputError("no-compiler", f"the compiler does not work: {error}", Loc("--cflags")) from None
-    return shop
+    return compiler
 
 
 def original_text(subject: Subject) -> str:
@@ -97,13 +98,13 @@ def result_text(subject: Subject, outcome: RegionOutcome) -> str:
     return f"{text[:start]}{support}{text[start:]}\n{cases_text([(subject.harness, outcome.text)])}"
 
 
-def built(subject: Subject, shop: Shop, plan: str, name: str, more: tuple[str, ...] = ()) -> Path:
+def built(subject: Subject, compiler: RegionCompiler, plan: str, name: str, more: tuple[str, ...] = ()) -> Path:
     """The shared object of a plan; Failed where it is refused, not proven or not compiled."""
     try:
         outcome = subject.carried_out(plan)
     except TilewrightError as error:
         raise Failed(f"refused: {error.message}") from None
-    return shop.compile(name, result_text(subject, replace(outcome, diagnostics=())), more)
+    return compiler.compile(name, result_text(subject, replace(outcome, diagnostics=())), more)
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,5 @@
-"""Work in forked children, several at a time, each with a deadline; whatever they started ends with them."""
+"""Runs work in forked child processes, several at a time, each with a deadline; whatever they started ends with
+them."""
 
 from __future__ import annotations
 

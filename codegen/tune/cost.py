@@ -1,4 +1,5 @@
-"""Analytical cost of a loop tree from the processor's description alone, for searches that run nothing.
+"""Analytical cost model of a tensor contraction's loop tree, from the processor's description alone, for searches that
+run nothing.
 
 Cycles of the blocks (multiply-adds, loads, instructions, or the latency of a sum, whichever is most), of tiles of C
 that come and go, of copies, and of cache lines. A cache holds what one turn of some loop touches, of the outermost such

@@ -1,4 +1,5 @@
-"""The test that arrays do not overlap, read back from its text: what it compares holds every element that is touched.
+"""Proof of the run-time overlap test between arrays, read back from its text: the ranges that it compares hold every
+element that is touched.
 
 Where elements lie is read from accesses as the expression printer prints them. Memory behind further pointers, and what
 subscripts that depend on data reach, is not read.

@@ -1,4 +1,5 @@
-"""Loops on threads, in lanes or in an order of their own: none carries a dependence."""
+"""Proof that no parallel or vector loop carries a dependence, other than reductions in any order and what pipelines
+wait for."""
 
 from __future__ import annotations
 
@@ -103,7 +104,7 @@ def _separates(pairs: isl.Map, a: StatementRun, b: StatementRun, depth: int) -> 
 
 
 def _any_order(e: Evidence, lp: For, run: StatementRun, names: set[str]) -> str:
-    """The array into which a product reductions in any order, because it does so on lanes; no other statement is in its
+    """The array into which a product reduces in any order, because it does so on lanes; no other statement is in its
     loop, and this one reads no elements but those it writes."""
     product = run.point.product
     if lp.loop.kind != FOLDED or product is None or names != {product.what.stmt}:

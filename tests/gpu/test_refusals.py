@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.diagnostics import InputError
-from codegen.gpu.plan.processor import names, parse, processor
+from codegen.gpu.plan.device import load_device, names, parse
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 
@@ -43,13 +43,13 @@ def test_refused(id: str, arguments: str, body: str, before: str) -> None:
 def test_every_device_can_be_read() -> None:
     assert set(names()) >= {"v100", "a100", "h100", "h200", "rtx4090", "mi250x", "generic"}
     for name in names():
-        found = processor(name)
+        found = load_device(name)
         assert found.name == name and found.warp in (32, 64) and found.bandwidth > 1e11 > found.link
 
 
 def test_a_device_that_is_wrong() -> None:
     with pytest.raises(InputError, match="unknown device 'h2000'"):
-        processor("h2000")
+        load_device("h2000")
     with pytest.raises(InputError, match="unknown key `wrap`"):
         parse("x.toml", "wrap = 32")
     with pytest.raises(InputError, match="`warp` is no int"):

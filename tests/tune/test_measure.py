@@ -9,7 +9,7 @@ import pytest
 from codegen.lower.nest.kernel import Options
 from codegen.tune.contraction import matmul
 from codegen.tune.measure import measurer as measurer_module
-from codegen.tune.measure import texts, workshop
+from codegen.tune.measure import texts, tree_compiler
 from codegen.tune.measure.cache import MeasuredTree, MeasurementCache
 from codegen.tune.measure.clock import Effort, Figure
 from codegen.tune.measure.measurer import Measurer
@@ -78,7 +78,7 @@ def test_a_failure_is_no_figure_and_takes_nobody_along(measurer: Measurer, monke
         body = bodies.get(key(tree))
         return f"void {name}(void) {{ {body} }}\n" if body else texts.c_for(tree, isa, name, options)
 
-    monkeypatch.setattr(workshop, "c_for", bad)
+    monkeypatch.setattr(tree_compiler, "c_for", bad)
     found = measurer.figures([crash, fine, hang, broken])
     assert [m.gflops is None for m in found] == [True, False, True, True]
     assert found[0].why == "Died"

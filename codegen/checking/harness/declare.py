@@ -1,4 +1,4 @@
-"""The variables of a region, declared again in a function of their own and tied to the memory it is given."""
+"""Prints the declarations of a region's variables in its harness function, bound to the buffers that it is given."""
 
 from __future__ import annotations
 

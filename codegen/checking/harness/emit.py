@@ -1,4 +1,5 @@
-"""Regions as C functions of their memory: declarations, sizes, fills, the region itself, and what goes back."""
+"""Prints regions as C functions on buffers for the test harness: declarations, sizes, fills, the region itself, and
+what is copied back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The memory a region works on: one buffer for each array variable, and one for each pointer that it follows."""
+"""Memory that the test harness allocates for a region: a buffer for each array and each pointer that is dereferenced,
+and the integers that sizes depend on."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from codegen import __version__
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, expand
 from codegen.cli.cc.ccline import CcLine, parse
-from codegen.cli.wrap.workplace import workplace
+from codegen.cli.wrap.source_folder import source_folder
 
 if TYPE_CHECKING:
     from codegen.cli.job import Invocation
@@ -110,7 +110,7 @@ def _wrapped(line: CcLine, marked: list[str], own: list[str]) -> int:
             return made
         if made is not None:
             texts[name], reads[name] = made
-    with workplace((name.encode("utf-8", "surrogateescape"), text) for name, text in texts.items()) as folder:
+    with source_folder((name.encode("utf-8", "surrogateescape"), text) for name, text in texts.items()) as folder:
         renamed: dict[str, str] = {}
         for index, (name, text) in enumerate(texts.items()):
             # The same last name, because objects, depfiles and temporaries of the compiler are called after it.

@@ -1,4 +1,5 @@
-"""What a region reads by its name, and may change through a pointer."""
+"""May-alias check of scalars: which variables and members that a region reads by name its stores through pointers may
+change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Lists of values as single assignments: `double t[2] = {a, b};`, `complex z = {x, y};` and `z = (complex){x, y};`.
+"""Initializer lists and compound literals as single assignments: `double t[2] = {a, b};`, `complex z = {x, y};` and
+`z = (complex){x, y};`.
 
 All values of a compound literal are computed before the first member is set, since they may be made of members.
 """

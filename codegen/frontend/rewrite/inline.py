@@ -1,4 +1,4 @@
-"""Calls of functions of the file, written out in place.
+"""Inlining: calls of functions that the file defines are replaced by their bodies.
 
 A function that only computes a value from numbers stays a call, and so does one with loops or jumps that cannot be
 written out. Of others, a body that is one value under conditions takes the place of the call, conditions and all;

@@ -1,4 +1,4 @@
-"""Expressions that are statements, as the statements they stand for.
+"""Expression statements lowered to control flow: `?:` becomes `if`, commas become sequences, `(void)` goes away.
 
 `c ? f(x) : (void)0;` is an `if`, `a, b;` is one statement behind the other, and `(void)x;` is nothing: macros such as
 `assert` are made of them.

@@ -1,4 +1,4 @@
-"""Pointers without a type, of which the region's casts give one: `((struct state *)arg)->n`, `((float *)buffer)[i]`.
+"""Pointers to void, typed by the region's casts: `((struct state *)arg)->n`, `((float *)buffer)[i]`.
 
 A pointer with that type takes the place of the casts; generated code sets it ahead of the region. Memory that is seen
 with two types stays as it is.

@@ -8,8 +8,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
+from codegen.gpu.plan.device import Device
 from codegen.gpu.plan.order import as_axes, device_order
-from codegen.gpu.plan.processor import Device
 from codegen.plan.model import Directive, Grid, LoopRef, Plan, Schedule
 from codegen.recognize.access.boxes import cuts
 from codegen.recognize.access.extent import longest

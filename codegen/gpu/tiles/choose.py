@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import CNode, For, Instance, walk
 from codegen.diagnostics import Diagnostic, Severity
-from codegen.gpu.plan.processor import Device
+from codegen.gpu.plan.device import Device
 from codegen.gpu.tiles.find import Nest, NoTiles, TiledProduct, product_nest, staged_arrays, tiled
 from codegen.gpu.tiles.model import UNITS, DepthStaging, ThreadTile
 from codegen.gpu.tiles.prove import shared_bytes, wrong_tile

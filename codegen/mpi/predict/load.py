@@ -1,4 +1,4 @@
-"""What every rank computes and sends at given sizes and numbers of ranks."""
+"""Load of each rank: iterations that it computes and bytes that it sends, at given sizes and numbers of ranks."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from codegen.diagnostics import InputError
 from codegen.options import CppOptions
 from codegen.source.layout.lexis import IDENT, MARKER
-from codegen.source.layout.linedirectives import line_directives
+from codegen.source.layout.line_directives import line_directives
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.macro_tables import Macro, used
 from codegen.source.macros.baked import Baked, read_or_empty

@@ -1,4 +1,4 @@
-"""Words of the descriptor language, each with its place."""
+"""Lexer of the descriptor language: tokens with their locations."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""Expressions, sets and relations from text, with located errors."""
+"""Parser of expressions, sets and relations, with located errors."""
 from __future__ import annotations
 
 from codegen.diagnostics import Loc

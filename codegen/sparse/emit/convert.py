@@ -1,4 +1,4 @@
-"""A conversion as a C function."""
+"""Prints a format conversion as a C function."""
 from __future__ import annotations
 
 import re
@@ -14,8 +14,9 @@ from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.model import Alloc, Computation, Define
+from codegen.sparse.ir.read_write_sets import reads
 from codegen.sparse.ir.sorting import NewList
-from codegen.sparse.ir.walk import parts, reads
+from codegen.sparse.ir.walk import parts
 from codegen.sparse.synth.pair import SOURCE, Pair, sizes
 
 

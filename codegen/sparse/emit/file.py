@@ -1,4 +1,4 @@
-"""A generated C file and its header, put together from functions and the helpers they use."""
+"""Assembles a generated C file and its header from functions and the helpers they use."""
 from __future__ import annotations
 
 import re

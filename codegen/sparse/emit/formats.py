@@ -1,4 +1,4 @@
-"""The C structs of formats."""
+"""Prints the C structs of sparse formats."""
 from __future__ import annotations
 
 from codegen.record import record

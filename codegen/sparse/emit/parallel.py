@@ -1,4 +1,5 @@
-"""Steps as C with OpenMP. Results are those of one thread, bit for bit, but for sums of three or more equal places.
+"""Prints steps of the sparse IR as C with OpenMP. Results are those of one thread, bit for bit, but for sums of three
+or more equal places.
 
 Counting and placing has two ways. Where entries go to few places, or neighbours to neighbouring ones, every thread
 counts its share by place, and sums over threads give each thread its places. Elsewhere every thread counts its share

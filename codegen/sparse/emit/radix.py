@@ -1,4 +1,4 @@
-"""A radix sort of entries as C.
+"""Prints a radix sort of entries as C.
 
 Where key and coordinates together fit a word, the word is sorted with the value beside it and the coordinates are read
 back from it: nothing is gathered. Otherwise the entries are stored, their key words sorted, and the order applied.

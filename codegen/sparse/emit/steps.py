@@ -1,4 +1,4 @@
-"""Steps as C, for one thread."""
+"""Prints steps of the sparse IR as C, for one thread."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, var

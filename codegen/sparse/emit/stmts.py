@@ -1,4 +1,4 @@
-"""Statements and loop nests as C."""
+"""Prints statements and loop nests of the sparse IR as C."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

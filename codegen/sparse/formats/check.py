@@ -1,4 +1,4 @@
-"""Is a descriptor sound? A wrong one must not reach the synthesis, which could only guess."""
+"""Validates format descriptors. A wrong one must not reach the synthesis, which could only guess."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""A format by name or file."""
+"""Loads a format descriptor by name or from a file."""
 from __future__ import annotations
 
 import difflib

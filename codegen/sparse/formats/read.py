@@ -1,4 +1,5 @@
-"""Descriptors from text. Statements: format, shape, let, map, access, data, uf, forall, key; `#` starts a comment."""
+"""Parser of format descriptors. Statements: format, shape, let, map, access, data, uf, forall, key; `#` starts a
+comment."""
 from __future__ import annotations
 
 from dataclasses import field

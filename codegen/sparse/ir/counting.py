@@ -1,4 +1,4 @@
-"""Steps of a conversion that count: histograms by bucket, and numbering of what occurs."""
+"""Counting steps of the sparse IR: histograms by bucket, prefix sums, scatters, and numbering of distinct values."""
 from __future__ import annotations
 
 from codegen.record import record

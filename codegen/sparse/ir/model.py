@@ -1,4 +1,5 @@
-"""The computation: a chain of steps, each a loop nest (its domain) around statements, or a step over whole arrays.
+"""The sparse IR: a computation is a chain of steps, each a loop nest (its domain) around statements, or a step over
+whole arrays.
 
 Arrays are named.
 Schedules are the places in the chain: step number, then the loops from outside in, then the statement's number.

@@ -1,4 +1,5 @@
-"""The domain of a step: loops, names, conditions and counters from the outside in. Also the kinds of arrays."""
+"""Loop nests of the sparse IR, the domains of steps: loops, names, conditions and counters from the outside in. Also
+the kinds of arrays."""
 from __future__ import annotations
 
 from typing import Union

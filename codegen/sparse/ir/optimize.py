@@ -1,4 +1,5 @@
-"""The passes, in order. Each is a pure function from one computation to the next and says in the log what it did."""
+"""The pass pipeline of the sparse IR. Each pass is a pure function from one computation to the next and says in the log
+what it did."""
 from __future__ import annotations
 
 from collections.abc import Mapping

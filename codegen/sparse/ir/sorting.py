@@ -1,4 +1,4 @@
-"""Steps that sort: lists, records by key words, segments."""
+"""Sorting steps of the sparse IR: lists, records by key words, segments."""
 from __future__ import annotations
 
 from codegen.record import record

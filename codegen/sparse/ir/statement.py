@@ -1,5 +1,5 @@
-"""What a step does at each iteration. An element is a call in an expression, so reads are found in expressions and
-writes in statements."""
+"""Statements of the sparse IR, the bodies of loop nests. An element is a call in an expression, so reads are found in
+expressions and writes in statements."""
 from __future__ import annotations
 
 from typing import Union

@@ -10,8 +10,9 @@ from codegen.sparse.algebra.terms import calls, subst
 from codegen.sparse.ir.counting import Count, Scatter
 from codegen.sparse.ir.model import Branch, Step
 from codegen.sparse.ir.nest import For, Guard, Let, Nest
+from codegen.sparse.ir.read_write_sets import writes
 from codegen.sparse.ir.statement import Store
-from codegen.sparse.ir.walk import expressions, parts, writes
+from codegen.sparse.ir.walk import expressions, parts
 
 
 @record

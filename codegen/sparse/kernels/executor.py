@@ -12,7 +12,7 @@ from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.ir.walk import reads
+from codegen.sparse.ir.read_write_sets import reads
 from codegen.sparse.kernels.notation import Kernel, Tensor
 from codegen.sparse.kernels.plan import plan
 from codegen.sparse.kernels.semiring import PLUS_TIMES

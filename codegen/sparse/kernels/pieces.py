@@ -11,7 +11,8 @@ from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.nest import For, Guard, Let, Level
 from codegen.sparse.ir.passes.prune import used_levels
-from codegen.sparse.ir.walk import expressions, reads
+from codegen.sparse.ir.read_write_sets import reads
+from codegen.sparse.ir.walk import expressions
 from codegen.sparse.kernels.notation import Tensor
 from codegen.sparse.kernels.plan import KernelPlan
 from codegen.sparse.kernels.semiring import PLUS_TIMES

@@ -1,4 +1,4 @@
-"""The five cases: which constraints of the composed relation can fill an unknown function or symbol, and how.
+"""Synthesis cases: which constraints of the composed relation can fill an uninterpreted function or symbol, and how.
 
 | case | constraint          | statement                        |
 |------|---------------------|----------------------------------|

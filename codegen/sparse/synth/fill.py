@@ -1,4 +1,4 @@
-"""Arrays of the destination, and the loops that give every element its value."""
+"""Allocates the destination's arrays, and fills them: the loops that give every element its value."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, div, num, var

@@ -1,4 +1,4 @@
-"""The plan of the optimised chain: how each position gets its numbers, and in which order entries must come.
+"""Plans an optimised conversion: how each position gets its numbers, and in which order entries must come.
 
 Mechanisms, chosen by what the constraints say and never by the format's name:
 

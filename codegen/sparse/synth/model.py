@@ -1,4 +1,5 @@
-"""What is known about a format: its tuple variables, seen from the dense coordinates."""
+"""Records of a format's layout: its tuple variables as functions of the dense coordinates, positions, segments and
+orders."""
 from __future__ import annotations
 
 from codegen.diagnostics import InputError, Loc

@@ -1,4 +1,4 @@
-"""The order of a position's numbers, from quantifiers, parents and keys."""
+"""Sort order of the entries at a position of a format, from quantifiers, parents and keys."""
 from __future__ import annotations
 
 import re

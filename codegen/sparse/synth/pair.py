@@ -1,4 +1,5 @@
-"""A source and a destination made ready for each other: names kept apart, shapes shared, duplicates decided."""
+"""Prepares a source and a destination format for one conversion: symbols renamed apart, shapes unified, duplicates
+decided."""
 from __future__ import annotations
 
 from dataclasses import replace

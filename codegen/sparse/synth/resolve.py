@@ -1,4 +1,5 @@
-"""Tuple variables that equalities give, and positions that arrays and symbols bound."""
+"""Solves a format's constraints for its tuple variables: those that equalities determine, and positions that arrays and
+symbols bound."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, as_name, div, mod, num, single, var

@@ -1,4 +1,5 @@
-"""In which order a nest visits a format's entries."""
+"""Sortedness of a scan: the loop orders in which a format can be scanned, and whether its entries then come sorted by a
+key."""
 from __future__ import annotations
 
 from collections.abc import Iterator

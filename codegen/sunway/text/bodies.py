@@ -1,4 +1,5 @@
-"""Statement bodies on local copies, and the names that generated code has of its own."""
+"""Prints statement bodies whose accesses go to local copies in a core's memory, and chooses names for generated
+variables."""
 
 from __future__ import annotations
 

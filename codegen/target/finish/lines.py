@@ -14,8 +14,8 @@ from codegen.target.finish.links import Links
 
 def line_name(name: str, options: GenOptions, region: Region | None = None) -> str:
     """The file as `#line` directives spell it, between the quotes; at a region as the source itself calls it there."""
-    if region is not None and region.said is not None and region.said[1] != quote(name):
-        return region.said[1][1:-1]
+    if region is not None and region.presumed is not None and region.presumed[1] != quote(name):
+        return region.presumed[1][1:-1]
     return quote(options.line_name or shown_name(name, options))[1:-1]
 
 

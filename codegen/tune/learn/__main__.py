@@ -61,7 +61,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = arguments(words)
     Path(given.records).parent.mkdir(parents=True, exist_ok=True)
     with Measurer(options=KEPT, cache=given.records, effort=Effort(busy=given.busy)) as bench:
-        model = Model(detect().machine, bench.shop.isa)
+        model = Model(detect().machine, bench.compiler.isa)
         network = load(given.out / "estimate.npz") if given.go_on else _estimated(bench, given, model)
     given.out.mkdir(parents=True, exist_ok=True)
     save(network, given.out / "estimate.npz")
@@ -78,7 +78,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _estimated(bench: Measurer, given: argparse.Namespace, model: Model) -> NeuralNetwork:
     """Measure what was asked for, each kind of trees with an estimate from those before it."""
-    isa, peak, random = bench.shop.isa, bench.peak(), Random(given.seed)
+    isa, peak, random = bench.compiler.isa, bench.peak(), Random(given.seed)
     print(f"peak {peak:.1f} GFLOPS, {len(bench.cache.known)} trees known", flush=True)
     older = _older(given.also, peak)
 

@@ -1,4 +1,4 @@
-"""Times the kernels of a contraction in a shared object; to be run in a process of its own."""
+"""Times the kernels of a contraction, and the peak kernel, in a shared object; to be run in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The speed of trees on this machine: compiled in batches, timed in a child while the next batch is compiled."""
+"""Measures the speed of loop trees on this machine: compiled in batches, timed in a child while the next batch is
+compiled."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from codegen.tune.children import Children, alone
 from codegen.tune.contraction import Contraction
 from codegen.tune.measure.cache import MeasuredTree, MeasurementCache
 from codegen.tune.measure.clock import Effort, Figure, figures, peak
-from codegen.tune.measure.workshop import Workshop, open_workshop, peak_flops
+from codegen.tune.measure.tree_compiler import open_tree_compiler, peak_flops
 from codegen.tune.native import native_isa
 from codegen.tune.timing import cores
 from codegen.tune.tree import Tree, key, start
@@ -46,10 +47,10 @@ class Measurer:
         self._temporary = tempfile.TemporaryDirectory(prefix="tilewright-")
         self.effort = effort or Effort()
         flags = f"{flags} -fopenmp" if self.effort.threads > 1 else flags
-        self.shop: Workshop = open_workshop(Path(self._temporary.name), isa or native_isa(), flags, options)
+        self.compiler = open_tree_compiler(Path(self._temporary.name), isa or native_isa(), flags, options)
         clock = "processor" if self.effort.busy else "wall"
         clock += f" | {self.effort.threads} threads" if self.effort.threads > 1 else ""
-        self.cache = MeasurementCache(f"{detect().machine.description} | {self.shop.setting} | {clock}", cache)
+        self.cache = MeasurementCache(f"{detect().machine.description} | {self.compiler.setting} | {clock}", cache)
         self.jobs = jobs or cores()
         self._peaks: dict[str, float] = {}
         self._count = 0
@@ -67,9 +68,9 @@ class Measurer:
     def peak(self, elem: str = "f32", seconds: float = 0.3) -> float:
         """GFLOPS of multiply-adds that need nothing but registers; measured once."""
         if elem not in self._peaks:
-            path = self.shop.compile([], "peak")
+            path = self.compiler.compile([], "peak")
             best = alone(lambda: peak(path, elem, seconds, self.effort.busy), 60.0)
-            self._peaks[elem] = peak_flops(self.shop.isa, elem) / best / 1e9
+            self._peaks[elem] = peak_flops(self.compiler.isa, elem) / best / 1e9
         return self._peaks[elem]
 
     def __call__(self, trees: Sequence[Tree]) -> list[float | None]:
@@ -86,7 +87,7 @@ class Measurer:
     def confirm(self, winner: Tree, default: Tree | None = None, seconds: float = 0.5) -> Confirmed:
         """Both in one process, in turns, longer than in a search."""
         other = default or start(winner.problem)
-        path = self.shop.compile([winner, other], self._name())
+        path = self.compiler.compile([winner, other], self._name())
         effort = Effort(seconds, self.effort.busy, rounds=10)
         names = ["tree_0", "tree_1"]
         found = alone(lambda: figures(path, winner.problem, names, effort), 60.0 + 10 * seconds)
@@ -104,7 +105,7 @@ class Measurer:
                 while waiting and compilers.free:
                     n = waiting.pop(0)
                     name, batch = self._name(), batches[n]
-                    compilers.start(n, lambda b=batch, w=name: self.shop.compile(b, w), 120.0)  # type: ignore[misc]
+                    compilers.start(n, lambda b=batch, w=name: self.compiler.compile(b, w), 120.0)  # type: ignore[misc]
                 if ready:
                     n, made = ready.pop(0)
                     compilers.hold(cores() - self.effort.threads)
@@ -118,7 +119,7 @@ class Measurer:
     def _possible(self, tree: Tree) -> bool:
         """Whether there is code for a tree; one without would take its batch along."""
         try:
-            check(schedule(tree, self.shop.isa), self.shop.options)
+            check(schedule(tree, self.compiler.isa), self.compiler.options)
         except CannotEmit as error:
             self.cache.add(key(tree), MeasuredTree(None, why=_why(error)))
             return False
@@ -138,7 +139,7 @@ class Measurer:
 
     def _compiled(self, tree: Tree) -> object:
         try:
-            return self.shop.compile([tree], self._name())
+            return self.compiler.compile([tree], self._name())
         except (Failed, CannotEmit) as error:
             return error
 
@@ -165,7 +166,7 @@ class Measurer:
         """Figures, and the peak at that time."""
         found = figures(path, problem, names, effort)
         best = peak(path, problem.elem, 0.002, effort.busy)
-        return found, peak_flops(self.shop.isa, problem.elem) / best / 1e9
+        return found, peak_flops(self.compiler.isa, problem.elem) / best / 1e9
 
     def _keep(self, tree: Tree, figure: Figure) -> None:
         speed = tree.problem.flops / figure.timing.best / 1e9

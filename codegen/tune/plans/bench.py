@@ -18,7 +18,7 @@ from codegen.checking.harness.shared_object import Arena, Library, arena, open_l
 from codegen.checking.test_sizes.survey import Survey, TestVector, lookers
 from codegen.checking.trials import Trial, compare
 from codegen.record import record
-from codegen.tune.build import Failed, Shop, original_text
+from codegen.tune.build import Failed, RegionCompiler, original_text
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.sizes import Sizes, choose
 from codegen.tune.region import Subject
@@ -53,7 +53,7 @@ class Bench:
     """A region at one vector of sizes. `changed` tells which buffers a run changes; `pace` is the best ever seen."""
 
     subject: Subject
-    shop: Shop
+    compiler: RegionCompiler
     original: Path
     vector: TestVector
     images: Images
@@ -217,13 +217,15 @@ def _child(work: Callable[[], T], seconds: float) -> T:
         raise Failed(f"cannot be loaded: {error}") from None
 
 
-def open_bench(subject: Subject, shop: Shop, sizes: Sizes, threads: int, busy: bool) -> tuple[Bench, Timing]:
+def open_bench(
+    subject: Subject, compiler: RegionCompiler, sizes: Sizes, threads: int, busy: bool
+) -> tuple[Bench, Timing]:
     """Compile the original, choose the sizes, and run it. Failed where that is not possible."""
-    original = shop.compile("original", original_text(subject))
+    original = compiler.compile("original", original_text(subject))
     vector = _child(lambda: choose(subject, open_library(original, (subject.harness.number,)), sizes), 120.0)
     total = sum(-(-n // _ALIGNED) * _ALIGNED for n in vector.sizes) or _ALIGNED
     images = Images(*(mmap.mmap(-1, total) for _ in range(3)))
-    bench = Bench(subject, shop, original, vector, images, threads, busy)
+    bench = Bench(subject, compiler, original, vector, images, threads, busy)
     start = time.monotonic()
     took, changed, pace = _child(bench.reference, REFERENCE_SECONDS)
     return replace(bench, changed=changed, pace=pace, around=time.monotonic() - start), took

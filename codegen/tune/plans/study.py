@@ -118,7 +118,7 @@ class Study:
             raise Over
 
     def _start(self, text: str, children: Children) -> None:
-        work = partial(built, self.bench.subject, self.bench.shop, text, f"{self.method}{self._count}")
+        work = partial(built, self.bench.subject, self.bench.compiler, text, f"{self.method}{self._count}")
         self._count += 1
         children.start(text, work, BUILD_SECONDS)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from codegen.diagnostics import TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import effective_options
-from codegen.tune.build import EXACT, Failed, built, compiler_version, open_shop, original_text
+from codegen.tune.build import EXACT, Failed, built, compiler_version, open_region_compiler, original_text
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.contractions import sole_product
@@ -49,9 +49,9 @@ def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
     own = subject.outcome.plan
     left = TunedRegion(subject.index, subject.title, subject.model.digest, own, own)
     with _folder() as folder:
-        shop = open_shop(subject, folder, settings.flags)
+        compiler = open_region_compiler(subject, folder, settings.flags)
         try:
-            bench, original = open_bench(subject, shop, _sizes(subject, settings), settings.threads, settings.busy)
+            bench, original = open_bench(subject, compiler, _sizes(subject, settings), settings.threads, settings.busy)
         except (Failed, TilewrightError) as error:
             why = error.message if isinstance(error, TilewrightError) else str(error)
             return replace(left, note=f"not tuned: {why}")
@@ -83,7 +83,7 @@ def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[
     options = replace(subject.options, plan_text=None, cpp=replace(subject.options.cpp, args=()))
     return MeasurementSetting(
         subject.source.name, subject.index, str(subject.harness.site.function.decl.name), subject.model.digest,
-        effective_options(options), f"{host.name}: {host.description}", compiler_version(bench.shop.words),
+        effective_options(options), f"{host.name}: {host.description}", compiler_version(bench.compiler.words),
         settings.flags, settings.threads, sizes, "processor time" if settings.busy else "time", arrays,
     )  # fmt: skip
 
@@ -213,13 +213,13 @@ class _Tuning:
 
     def _built(self, plan: str, name: str) -> Path:
         """In a child, as everything that may take long."""
-        return alone(lambda: built(self.subject, self.bench.shop, plan, name), BUILD_SECONDS)
+        return alone(lambda: built(self.subject, self.bench.compiler, plan, name), BUILD_SECONDS)
 
     def _exact(self, plan: str) -> str:
         """The first difference from the original, to the bit where the order of operations is the source's."""
         try:
-            original = self.bench.shop.compile("exact-original", original_text(self.subject), EXACT)
-            result = built(self.subject, self.bench.shop, plan, "exact-result", EXACT)
+            original = self.bench.compiler.compile("exact-original", original_text(self.subject), EXACT)
+            result = built(self.subject, self.bench.compiler, plan, "exact-result", EXACT)
             return self.bench.exact(original, result, self.subject.model.program.reassociate)
         except Failed as error:
             return str(error)

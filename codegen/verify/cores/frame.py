@@ -1,4 +1,5 @@
-"""Boxes in local memory during a list of statements of a core's kernel: fetched, being fetched, or to be written back.
+"""State of local memory during a list of statements of a core's kernel: boxes that are fetched, being fetched, or to be
+written back.
 
 Boxes come before anything else happens in the list and go after it. Every command is waited for: those that fetch
 before the box is used, those that bring back before its buffer is needed again.

@@ -179,7 +179,7 @@ class _Parts:
         return VariableCopy(tuple(elements), None)
 
     def _check_gather(self, x: ReductionInit, after: Sequence[Join]) -> None:
-        """One statement reductions into one place, by an operator of the loop, which nobody else looks at."""
+        """One statement reduces into one place, by an operator of the loop; no other statement uses that place."""
         s = self.at.scop.statement(x.at.stmt)
         array = s.accesses[s.target].array
         how = joined(self.at.scop, s)

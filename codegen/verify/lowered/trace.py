@@ -30,7 +30,7 @@ from codegen.ast.lowered import (
 )
 from codegen.ast.normal_forms import forms
 from codegen.recognize.access.dereferenceable import certain
-from codegen.recognize.lanes import Motion, computes, in_row
+from codegen.recognize.lanes import LoopStrides, computes, in_row
 from codegen.recognize.stores import conditional, without_branches
 from codegen.record import mutable
 from codegen.scop.expr import Gather, Ref, is_code, walk
@@ -261,9 +261,9 @@ class Trace:
         assert self.at.lanes is not None
         two = [[wanted(s, self.plain[k], n, self.box, by) for k, by in lanes[:2]] for n in range(len(s.accesses))]
         steps = tuple(_step(a, b, in_row(s.accesses[n], len(a[2]))) for n, (a, b) in enumerate(two))
-        motion = Motion(steps, tuple(False for _ in s.values), tuple(x[0][2] for x in two))
+        strides = LoopStrides(steps, tuple(False for _ in s.values), tuple(x[0][2] for x in two))
         gathers = w.places and isinstance(w.places[s.target], InVariable)
-        if not computes(self.at.scop, without_branches(s) if gathers else s, motion, self.at.lanes.elem):
+        if not computes(self.at.scop, without_branches(s) if gathers else s, strides, self.at.lanes.elem):
             raise Wrong(f"has {s.name} (`{s.source}`) in lanes, which cannot compute it")
 
     # -- variables --------------------------------------------------------------------------------

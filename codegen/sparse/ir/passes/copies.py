@@ -1,4 +1,4 @@
-"""Loops that only copy: X(p) = Y(p) for every position p becomes a block copy."""
+"""Recognizes copy loops: X(p) = Y(p) for every position p becomes a block copy."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Nests over segments that only use the position: one loop over all positions."""
+"""Loop flattening: a nest over segments that uses only the position becomes one loop over all positions."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from codegen.sparse.algebra.expr import Exp, num
 from codegen.sparse.ir.counting import Count
 from codegen.sparse.ir.model import Computation, Loop, Step
 from codegen.sparse.ir.nest import For, Let, Nest
-from codegen.sparse.ir.walk import bound, reads
+from codegen.sparse.ir.read_write_sets import bound, reads
 
 
 def flatten(c: Computation, numbered: Mapping[str, Exp]) -> Computation:

@@ -4,7 +4,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.sparse.ir.model import Alloc, Computation, Copy, Free, Step
-from codegen.sparse.ir.walk import reads, rename_array, writes
+from codegen.sparse.ir.read_write_sets import reads, writes
+from codegen.sparse.ir.walk import rename_array
 
 
 def forward(c: Computation) -> Computation:

@@ -1,4 +1,4 @@
-"""Neighbouring loops over the same nest become one, where no iteration needs another's result."""
+"""Loop fusion: neighbouring loops over the same nest become one, where no iteration needs another's result."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -6,8 +6,9 @@ from dataclasses import replace
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.algebra.terms import calls
 from codegen.sparse.ir.model import Computation, Copy, Loop, Step, Sweep
+from codegen.sparse.ir.read_write_sets import reads, writes
 from codegen.sparse.ir.statement import Stmt, Store
-from codegen.sparse.ir.walk import expressions, reads, writes
+from codegen.sparse.ir.walk import expressions
 
 
 def fuse(c: Computation) -> Computation:

@@ -7,8 +7,9 @@ from codegen.sparse.algebra.expr import Exp, var
 from codegen.sparse.algebra.terms import calls, names
 from codegen.sparse.ir.counting import Count, Packet, Scatter
 from codegen.sparse.ir.model import Computation
+from codegen.sparse.ir.read_write_sets import bound
 from codegen.sparse.ir.statement import Stmt, Store
-from codegen.sparse.ir.walk import bound, expressions, rewrite_exps
+from codegen.sparse.ir.walk import expressions, rewrite_exps
 
 VALUE = "v"
 

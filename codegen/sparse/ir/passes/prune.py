@@ -6,9 +6,9 @@ from dataclasses import replace
 from codegen.sparse.ir.counting import Count, Distinct, Scatter
 from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, Step
 from codegen.sparse.ir.nest import Let, Nest, Tick
+from codegen.sparse.ir.read_write_sets import reads, writes
 from codegen.sparse.ir.sorting import Radix
 from codegen.sparse.ir.statement import Find, Stmt, Store
-from codegen.sparse.ir.walk import reads, writes
 
 
 def prune(c: Computation) -> Computation:

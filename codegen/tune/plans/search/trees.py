@@ -71,7 +71,7 @@ def _search(study: Study, method: str, sole: Sole, team: bool) -> Found:
     model = Model(machine, isa)
     search = searches(model, isa, study.learned)[method]
     budget = Budget(max(1.0, SHARE * study.left))
-    flags = shlex.join(study.bench.shop.flags)
+    flags = shlex.join(study.bench.compiler.flags)
     effort = Effort(busy=study.bench.busy, threads=study.bench.threads if team else 1)
     with Measurer(isa, flags, KEPT, effort, jobs=study.jobs) as bench:
         value = (lambda trees: bench([together(t) for t in trees])) if team else bench

@@ -1,4 +1,5 @@
-"""Proof of a launch: what every core runs from the first kernel to the last, with its barriers, read beside the tree.
+"""Proof of a launch's entry function, which every core runs: its loops, kernel calls and barriers, compared with the C
+tree.
 
 Loops and conditions have to be those of the tree, kernels are called where the tree has them, with the values of the
 loops around, and the first core alone runs what is no kernel. Cores wait for each other where one may use what another

@@ -1,4 +1,4 @@
-"""The innermost part of a product on the mesh: a block of the tile in registers, run on symbols.
+"""Symbolic execution of the register block, the innermost part of a mesh product.
 
 Small loops of fixed length are run. The loop over depth is read once, for any depth: every register that stands for
 elements of the tile gets what the statement adds there.

@@ -1,4 +1,4 @@
-"""Integers, conditions and places in local memory, as a product on the mesh has them in its text."""
+"""Scope of names in the text of a mesh product: integers, conditions, and addresses in local memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Slices between local memories: one core of a row or column sends to all of them, one step before it is used.
+"""Proof of broadcasts in a mesh product: one core of a row or column sends a slice to all of them, one step before it
+is used.
 
 There are two places for slices that arrive. All cores meet before a slice is sent, so that nobody works any more on the
 one that was in its place.

@@ -1,4 +1,4 @@
-"""The text of a product on the mesh against the tree's."""
+"""Proof of a matrix product on the mesh of cores: its text, read back, against the C tree."""
 
 from __future__ import annotations
 

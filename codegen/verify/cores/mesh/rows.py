@@ -1,4 +1,5 @@
-"""Rows of the target that come and go while another tile is worked on, in parts, some in every step.
+"""Proof of the double-buffered target of a mesh product: rows of the tile before are stored, and of the tile after
+fetched, while another one is computed.
 
 The tile before goes from the copy that is not worked on, and the one after comes to it. Each part has its step; rows
 come to where others were after those have gone.

@@ -1,4 +1,4 @@
-"""What a product on the mesh prepares: the shape of tiles, local memory cut up for it, and how often what happens."""
+"""Parses the preamble of a mesh product: tile shapes, the partition of local memory, and trip counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Slices of the two panels: fetched one step ahead by half of the cores, there when that half hands them out."""
+"""Proof of operand slices in a mesh product: fetched one step ahead by half of the cores, there when that half
+broadcasts them."""
 
 from __future__ import annotations
 

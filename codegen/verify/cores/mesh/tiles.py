@@ -1,4 +1,4 @@
-"""How turns, steps and cores share the target of a product on the mesh."""
+"""Proof that the tiles of a mesh product cover its target: which tile each core has in each turn."""
 
 from __future__ import annotations
 

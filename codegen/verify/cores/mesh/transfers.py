@@ -1,4 +1,4 @@
-"""Commands between main memory and the regions of local memory that a product on the mesh has."""
+"""Parses DMA commands and waits in a mesh product: rows of matrices to and from local memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Turns of a product on the mesh: tiles of the target come, are worked on, and go, each while its neighbours are.
+"""Proof of the loop over turns of a mesh product: while one tile of the target is computed, the tile before is stored
+and the tile after fetched.
 
 In turn t every core works on one tile, in one of two copies. Rows of the tile before go from the other copy to main
 memory, in parts, and rows of the tile after come to where they were.

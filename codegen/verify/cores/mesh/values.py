@@ -1,4 +1,4 @@
-"""Values of vectors in a product on the mesh: which elements each is made of."""
+"""Symbolic values of vectors in a mesh product: which elements each lane is made of."""
 
 from __future__ import annotations
 

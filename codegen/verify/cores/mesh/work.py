@@ -1,5 +1,6 @@
-"""A step of a product on the mesh: slices are there, are handed along rows and columns, and every core multiplies what
-passes by. Each sum takes all depths of the step in ascending order, and elements of no other row, column or depth.
+"""Proof of one step of a mesh product: slices have arrived, are broadcast along rows and columns, and every core
+multiplies them. Each sum takes all depths of the step in ascending order, and elements of no other row, column or
+depth.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def workplace(parts: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
+def source_folder(parts: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
     """An empty folder of this user's alone, for files with these names and texts; gone afterwards. Whoever wants the
     same one meanwhile waits."""
     digest = hashlib.sha256()

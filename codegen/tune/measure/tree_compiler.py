@@ -33,8 +33,8 @@ _SHARED = ("-shared", "-fPIC", "-std=gnu11", "-w")
 
 
 @record
-class Workshop:
-    """Where and how candidates are compiled."""
+class TreeCompiler:
+    """Compiles candidate trees for one instruction set, in one folder with one compiler."""
 
     folder: Path
     isa: Isa
@@ -87,12 +87,12 @@ def _digest() -> str:
     return hashlib.sha256(b"".join(texts)).hexdigest()[:12]
 
 
-def open_workshop(folder: Path, isa: Isa, flags: str = FLAGS, options: Options = ADDED) -> Workshop:
+def open_tree_compiler(folder: Path, isa: Isa, flags: str = FLAGS, options: Options = ADDED) -> TreeCompiler:
     """With the compiler that is found."""
     words = find_compiler("", CppOptions(), folder).words
-    shop = Workshop(folder, isa, words, tuple(shlex.split(flags)), options)
-    shop.prepare()
-    return shop
+    compiler = TreeCompiler(folder, isa, words, tuple(shlex.split(flags)), options)
+    compiler.prepare()
+    return compiler
 
 
 def clock_text(isa: Isa) -> tuple[str, str]:

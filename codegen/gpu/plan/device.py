@@ -54,7 +54,7 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def processor(device: str) -> Device:
+def load_device(device: str) -> Device:
     """The device that --device names, or that a file of the user's describes. Raises InputError."""
     if device.endswith(".toml"):
         try:

@@ -10,7 +10,7 @@ import pytest
 import codegen
 import tilewright
 from codegen.cli.argv import normalize
-from codegen.cli.wrap.workplace import workplace
+from codegen.cli.wrap.source_folder import source_folder
 from codegen.cli.wrap.wrapper import main as wrapper
 
 
@@ -23,7 +23,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_same_text_has_the_same_place(temporary: Path) -> None:
     seen = []
     for text in (b"a", b"a", b"b"):
-        with workplace([(b"x.c", text)]) as folder:
+        with source_folder([(b"x.c", text)]) as folder:
             assert os.listdir(folder) == []
             Path(folder, "left").touch()
             seen.append(folder)
@@ -35,7 +35,7 @@ def test_one_at_a_time(temporary: Path) -> None:
     inside: list[int] = []
 
     def use() -> None:
-        with workplace([(b"x.c", b"same")]) as folder:
+        with source_folder([(b"x.c", b"same")]) as folder:
             inside.append(len(os.listdir(folder)))
             Path(folder, "file").touch()
 
@@ -51,7 +51,7 @@ def test_a_folder_of_somebody_else_is_not_used(temporary: Path) -> None:
     base = temporary / f"tilewright-{os.getuid()}"
     base.mkdir()
     base.chmod(0o777)
-    with workplace([(b"x.c", b"a")]) as folder:
+    with source_folder([(b"x.c", b"a")]) as folder:
         assert base not in Path(folder).parents
 
 
