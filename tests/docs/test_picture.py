@@ -72,7 +72,8 @@ def kernels(names: list[str]) -> dict[str, Any]:
     seconds = [{"side": side, "threads": t, "best": best} for side, t, best in (
         ("gcc", 1, 6.0), ("ours", 1, 2.0), ("ours", 2, 1.0), ("polly", 1, 3.0), ("polly", 2, 2.0), ("free", 1, 1.0))]
     rows = [{"kernel": k, "group": "more" if k == "dot" else "blas", "seconds": seconds,
-             "wrong": [{"side": "polly", "threads": 2, "what": "exit code -11"}] if k == names[0] else []} for k in names]
+             "wrong": [{"side": "polly", "threads": 2, "what": "exit code -11"}] if k == names[0] else []}
+            for k in names]
     head = {"quick": False, "busy": False, "host": "x, 2 cores", "size": "large"}
     return {**head, "compilers": ["gcc (Some) 12", "clang 19"], "rows": rows}
 
