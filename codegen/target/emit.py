@@ -206,7 +206,7 @@ def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> l
     words = words_of(views) | before
     bound = {a.base for a in scop.arrays.values() if a.inside}
     for text in texts_of(views):
-        found = re.match(r"(?:long|int) (\w+) =", text)
+        found = re.match(r"(?:const )?(?:long|int) (\w+) =", text)
         if found:
             bound.add(found.group(1))
     only_set = scop.read - reads_of(views) if not any(map(_templated, all_views(views))) else frozenset()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.ast.ctree import For, Instance, walk
+from codegen.ast.ctree import For, Instance, mentions, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.types import CType
 
@@ -26,7 +26,9 @@ def copied(scop: Scop, node: For) -> str:
         return ""
     alike = {t.bits for t in stored if t.is_int}
     anything = any(_may_be_anything(t) for t in stored)
-    integers = [p.text for p in scop.params if p.text.isidentifier() and (anything or p.ctype.bits in alike)]
+    idle = {c.param for c in scop.computed if not mentions(node, c.param)}  # perhaps nothing else needs them, either
+    fitting = (p for p in scop.params if anything or p.ctype.bits in alike)
+    integers = [p.text for p in fitting if p.text.isidentifier() and p.name not in idle]
     found = sorted({*integers, *(_pointers(scop, inside) if anything else ())})
     return f" firstprivate({', '.join(found)})" if found else ""
 
