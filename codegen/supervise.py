@@ -119,11 +119,12 @@ def _in_pieces(
     whole: RegionOutcome | None,
 ) -> RegionOutcome:  # fmt: skip
     """All pieces one after the other, with the text between them as it is written. Pieces that are refused or would
-    come out as they are stay as they are, too; where no other is left, the region is what was made of its `whole`."""
+    come out as they are stay as they are, too, but for those that a plan names; where no other is left, the region is
+    what was made of its `whole`."""
     tried = [(p, _run(source, _piece(s, p), source.text[p.begin : p.end], options, machine)) for p in pieces]
-    between = whole is not None and _refusal(whole) not in _TOO_LARGE
-    idle = ("", "sequential") if between else ("",)
-    done = [(p, o) for p, o in tried if o.text is not None and o.summary.partition(": ")[2] not in idle]
+    between, named = whole is not None and _refusal(whole) not in _TOO_LARGE, _planned(s, options)
+    idle = ("", "sequential") if between or named else ("",)
+    done = [(p, o) for p, o in tried if o.text is not None and (p.number in named or _done(o) not in idle)]
     if not done:
         return whole or next((o for _, o in tried if _refusal(o)), tried[0][1])
     from codegen.region import as_written
@@ -144,6 +145,11 @@ def _in_pieces(
     if not refusals:
         return joined
     return _partly(source, s, joined, done, refusals)
+
+
+def _done(o: RegionOutcome) -> str:
+    """What was done to a piece, in a few words."""
+    return o.summary.partition(": ")[2]
 
 
 def _kept(text: str) -> str:
@@ -174,7 +180,7 @@ def _partly(
     why = f"{words}; the rest stays as it is: {notes[0].message}"
     loc = Loc(s.file, s.region.first_line, 1)
     warning = Diagnostic(Severity.WARNING, "region-partly", why, loc, notes=notes)
-    summary = "; ".join(f"line {n}: {o.summary.partition(': ')[2]}" for n, (_, o) in zip(lines, done, strict=True))
+    summary = "; ".join(f"line {n}: {_done(o)}" for n, (_, o) in zip(lines, done, strict=True))
     cases = tuple((_piece(s, p), o, source.text[p.begin : p.end]) for p, o in done)
     said_first = (warning, *joined.diagnostics)
     return replace(
@@ -188,7 +194,7 @@ def _piece(s: RegionSlice, p: Piece) -> RegionSlice:
 
 def _joined(done: Sequence[RegionOutcome], text: str, links: Links) -> RegionOutcome:
     """What became of a region whose pieces became these."""
-    words = (f"in {len(done)} parts", *dict.fromkeys(o.summary.partition(": ")[2] for o in done))
+    words = (f"in {len(done)} part{'s' * (len(done) > 1)}", *dict.fromkeys(map(_done, done)))
     return replace(
         done[0],
         text=text,

@@ -121,6 +121,18 @@ def test_what_is_left_alone(body: str) -> None:
     assert ids(made(body)) == ["region-refused"]
 
 
+def test_plans_of_some_parts() -> None:
+    """A part that would come out as it is stays as it is, with the plan that says nothing of it, too."""
+    body = f"  double w = sum(c);\n  for (i = 0; i < n; i++)\n    w += a[i][i];\n  c[0] = sum(c) + w;\n  {NEST}"
+    first = made(body)
+    assert "region 1 part 1 " not in first.plan and "region 1 part 2 " in first.plan
+    again = made(body, GenOptions(target="c", plan_text=first.plan, plan_name="p.plan"))
+    assert again.plan == first.plan
+    assert again.text.partition("*/")[2] == first.text.partition("*/")[2]
+    asked = f"region 1 part 1\n{first.plan}"
+    assert made(body, GenOptions(target="c", plan_text=asked, plan_name="p.plan")).plan.startswith("region 1 part 1 ")
+
+
 def test_plans_of_parts() -> None:
     first = made(STEPS)
     assert first.plan.startswith("region 1 part 1 ")
