@@ -113,3 +113,8 @@ def test_the_cache_is_text_that_is_added_to(tmp_path: Path) -> None:
     assert known == {"a": MeasuredTree(3.5, Timing(1.0, 2.0, 0.5, 9)), "b": MeasuredTree(None, why="Died")}
     assert MeasurementCache("elsewhere", path).known == {}
     assert [json.loads(x)["ok"] for x in Path(path).read_text().splitlines()[:2]] == [True, False]
+
+
+def test_figures_depend_on_all_that_makes_the_code() -> None:
+    names = {"/".join(f.parts[-2:]) for f in tree_compiler._sources()}
+    assert {"nest/schedule.py", "nest/writer.py", "isa/load.py", "data/avx2.toml"} <= names

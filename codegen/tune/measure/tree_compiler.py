@@ -10,15 +10,17 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from codegen import isa as isa_tables
 from codegen.checking.build import find_compiler, first_error
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call, expression
 from codegen.limits import COMPILER, LimitPassed, run
+from codegen.lower import nest as lower_nest
 from codegen.lower.nest.kernel import ADDED, Options
 from codegen.options import CppOptions
 from codegen.record import record
 from codegen.resources import templates_dir
-from codegen.target import nest
+from codegen.target import nest as target_nest
 from codegen.target.nest.block import STEP
 from codegen.target.nest.emit import prelude
 from codegen.target.text.templates import environment
@@ -77,11 +79,16 @@ class TreeCompiler:
             raise Failed(f"does not compile: {first_error(done.err.decode('utf-8', 'replace'))}")
 
 
+def _sources() -> list[Path]:
+    """The modules and tables that C of a tree depends on."""
+    rooms = [Path(module.__file__ or "").parent for module in (target_nest, lower_nest, isa_tables)]
+    return [*(f for room in rooms for f in room.glob("*.py")), *rooms[-1].glob("data/*.toml")]
+
+
 @lru_cache(maxsize=1)
 def _digest() -> str:
     """Of everything that makes C of a tree: figures of another version are those of other code."""
-    target = Path(nest.__file__).parent
-    files = [*target.glob("*.py"), *target.parent.glob("isa/*.py"), *target.parent.glob("isa/data/*.toml")]
+    files = _sources()
     forms = [(templates_dir() / name).read_bytes() for name in ("kernel_prelude.c.j2", "nest.c.j2")]
     texts = [x.read_bytes() for x in sorted(files)] + forms
     return hashlib.sha256(b"".join(texts)).hexdigest()[:12]
