@@ -2,11 +2,13 @@
 
     make bench-mpi                             all cores
     make bench-mpi B='--cores 4 --only gemm'
+    make bench-mpi B='--prepare FOLDER'        the files alone, for another machine: `sh run.sh` there
 
 For each kernel: one process with all threads (`--target openmp`), the result for ranks on one rank with all threads,
 one rank to a core, and ranks with several threads; ranks hold blocks of rows or planes. Then ranks with one thread
 each, measured and predicted, and a picture of the predicted scaling to 10,000 ranks: build/bench/mpi-NAME.svg. The last
-column of the first table says how many of the bytes that the sets ask for are sent.
+column of the first table says how many of the bytes that the sets ask for are sent. Programs begin MPI before their
+time is taken, as those do that call MPI_Init themselves.
 """
 
 from __future__ import annotations
@@ -49,23 +51,41 @@ BLOCKS = {
     "gemm": "C: block, *; A: block, *",
 }
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-DDRIVER", f"-I{KERNELS}", "-fopenmp")
-SENT = """
+ADDED = """
+__attribute__((constructor)) static void tw_early(void) { tw_ranks(); }
 __attribute__((destructor)) static void tw_say(void) { fprintf(stderr, "sent %ld\\n", tw_world.sent); }
 """
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def built(name: str, folder: Path) -> None:
-    """The kernel for threads and for ranks."""
+def written(name: str, folder: Path, machine: str) -> None:
+    """The text of a kernel for threads and for ranks."""
     source = KERNELS / f"{name}.c"
-    for target, compiler in (("openmp", "cc"), ("mpi", "mpicc")):
-        options = GenOptions(target=target, machine="native")
+    for target in ("openmp", "mpi"):
+        options = GenOptions(target=target, machine=machine)
         if target == "mpi":
             options = replace(options, network="shared-memory", distribute=BLOCKS[name])
         text = generate(str(source), source.read_text(encoding="utf-8"), options).text
+        (folder / f"{name}-{target}.c").write_text(text + (ADDED if target == "mpi" else ""), encoding="utf-8")
+
+
+def built(name: str, folder: Path) -> None:
+    """The kernel for threads and for ranks."""
+    written(name, folder, "native")
+    for target, compiler in (("openmp", "cc"), ("mpi", "mpicc")):
         at = folder / f"{name}-{target}.c"
-        at.write_text(text + (SENT if target == "mpi" else ""), encoding="utf-8")
         subprocess.run([compiler, *FLAGS, str(at), "-o", str(at.with_suffix("")), "-lm"], check=True)
+
+
+def prepared(names: Sequence[str], folder: Path, machine: str) -> None:
+    """All that another machine needs to measure, with a script for its shell."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        written(name, folder, machine)
+    for file in (KERNELS / "kernels.h", Path(__file__).parent / "mpi" / "run.sh"):
+        shutil.copy(file, folder / file.name)
+    cases = "".join(f"{n} {' '.join(str(v) for _, v in CASES[n])}\n" for n in names)
+    (folder / "cases.txt").write_text(cases, encoding="utf-8")
 
 
 def run(name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int) -> tuple[float, int]:
@@ -137,15 +157,20 @@ def main() -> int:
     parser.add_argument("--only", default="", help="kernels, separated by commas")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many runs counts")
+    parser.add_argument("--prepare", metavar="FOLDER", help="write the files for another machine there and stop")
+    parser.add_argument("--machine", default="generic", help="the machine that files are prepared for")
     given = parser.parse_args()
+    names = [n for n in CASES if not given.only or n in given.only.split(",")]
+    if given.prepare:
+        prepared(names, Path(given.prepare), given.machine)
+        return 0
     if not (shutil.which("mpicc") and shutil.which("mpirun")):
         print("bench-mpi: nothing is measured: there is no mpicc or mpirun")
         return 0
     folder = Path("build/bench")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, sizes in (QUICK if given.quick else CASES).items():
-        if not given.only or name in given.only.split(","):
-            measured(name, dict(sizes), folder, given.cores, given.rounds)
+    for name in names:
+        measured(name, dict((QUICK if given.quick else CASES)[name]), folder, given.cores, given.rounds)
     return 0
 
 
