@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.checking.ranks.run import MORE_THAN_CORES
 from codegen.mpi.network import load_network
 from codegen.mpi.predict.load import Setting, setting
 from codegen.mpi.predict.scaling import chart, scaling
@@ -55,7 +56,7 @@ ADDED = """
 __attribute__((constructor)) static void tw_early(void) { tw_ranks(); }
 __attribute__((destructor)) static void tw_say(void) { fprintf(stderr, "sent %ld\\n", tw_world.sent); }
 """
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+FREE = {**MORE_THAN_CORES, "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
 def written(name: str, folder: Path, machine: str) -> None:
@@ -91,8 +92,8 @@ def prepared(names: Sequence[str], folder: Path, machine: str) -> None:
 def run(name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int) -> tuple[float, int]:
     """Seconds of the slowest rank and bytes sent; no ranks: the program for threads."""
     program = folder / f"{name}-{'mpi' if ranks else 'openmp'}"
-    env = {**os.environ, **ROOT, "OMP_NUM_THREADS": str(threads)}
-    launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks else []
+    env = {**os.environ, **FREE, "OMP_NUM_THREADS": str(threads)}
+    launch = ["mpirun", "-n", str(ranks)] if ranks else []
     words = [*launch, str(program), *map(str, sizes), "time"]
     done = subprocess.run(words, capture_output=True, text=True, env=env, check=True)
     seconds = [float(s) for s in re.findall(r"^(\d+\.\d+)$", done.stderr, re.M)]

@@ -83,7 +83,7 @@ class Mpi(Target):
             raise InputError("no-compiler", "no mpicc found to check with", Loc("mpicc"), "install an MPI")
         if which("mpirun") is None:
             return Emulator(flags, compiler=("mpicc",))
-        return Emulator(flags, (), ("mpicc",), ("mpirun", "--oversubscribe", "-n"), (2, 3, 4, 6, 7))
+        return Emulator(flags, (), ("mpicc",), ("mpirun", "-n"), (2, 3, 4, 6, 7))
 
 
 RANKS = "ranks"  # what a region says that calls the functions for ranks

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.checking.ranks.run import MORE_THAN_CORES
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.corpus import KERNELS
@@ -18,8 +19,6 @@ needs_mpi = pytest.mark.skipif(not (shutil.which("mpicc") and shutil.which("mpir
 FLAGS = ("-std=gnu11", "-ffp-contract=off", "-DTW_NO_FMA", "-DDRIVER", f"-I{KERNELS}")
 # Small blocks, and threads for little work, as `check` has them.
 SMALL = ("-DTW_SIZE(n)=((n) < 20 ? (n) : 20)", "-DTW_PARALLEL_MIN=100", "-DTW_LATENCY=0", "-DTW_BANDWIDTH=1e30")
-# Ranks that wait let others run: there are more of them than cores.
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def for_ranks(name: str, text: str, **options: object) -> str:
@@ -46,8 +45,8 @@ def on_ranks(
     at: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """What a program says on so many ranks."""
-    command = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program), *arguments]
-    env = {**os.environ, **ROOT, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+    command = ["mpirun", "-n", str(ranks), str(program), *arguments]
+    env = {**os.environ, **MORE_THAN_CORES, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
     return subprocess.run(command, capture_output=True, text=True, timeout=limit, env=env, cwd=at)
 
 

@@ -20,6 +20,15 @@ from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.targets.base import Emulator
 
+# More ranks than cores, for Open MPI, which else refuses them (4, 5), and lets those that wait keep their core. MPICH
+# asks for nothing.
+MORE_THAN_CORES = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
 SECONDS = 60  # for all vectors of a region; ranks that wait for each other come to no end
 
 
@@ -81,9 +90,7 @@ def _message(
 
 def _run(words: Sequence[str]) -> tuple[str, int | None]:
     """Standard error and exit status; None when it did not end."""
-    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-           "OMPI_MCA_mpi_yield_when_idle": "1",  # there are more ranks than cores
-           "OMP_WAIT_POLICY": "passive", "LC_ALL": "C"}  # fmt: skip
+    env = {**os.environ, **MORE_THAN_CORES, "OMP_WAIT_POLICY": "passive", "LC_ALL": "C"}
     with tempfile.TemporaryFile() as said:
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(limited(words, PROGRAM), stdin=nothing, stdout=nothing, stderr=said, env=env,
