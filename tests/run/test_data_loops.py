@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.run.sources import run
@@ -180,8 +182,6 @@ def test_searches_agree() -> None:
 def test_a_search_stores_to_one_place() -> None:
     loop = "for (int i = 0; i < n; i++) { for (j = 0; j < m; j++) { a[i] += b[j]; if (b[j] > 1) break; } p[i] = j; }"
     assert "counter-after-loop" in told(loop)[1]
-    inner = "for (j = 0; j < m; j++) { for (k = 0; k < m; k++) if (b[k] > j) break; if (k > j) { a[i] = j; break; } }"
-    assert told(f"for (int i = 0; i < n; i++) {inner}")[1]
     assert "jump" in told("for (j = 0; j < n; j++) { a[j] = b[j]; if (b[j] > 1) break; }")[1]
 
 
@@ -206,6 +206,20 @@ def test_counters_that_live_on_are_refused() -> None:
     loop = "for (int i = 0; i < n; i++)\n  for ({0} = p[i]; {0} < q[i]; {0}++)\n    a[i] += b[{0}];"
     assert told(loop.format("k"))[1] == ["counter-after-loop", "nonaffine-bound"]
     assert told(loop.format("j"))[1] == []
+
+
+@pytest.mark.parametrize(
+    "inner, last, why",
+    [
+        ("for (j = 0; j < m; j++) a[i] += b[j];", "a[i] += j;", "counter-after-loop"),
+        ("for (j = 0; j < m; j++) if (b[j] > t) break;", "a[i] += b[j];", "counter-after-loop"),
+        ("for (int s = 0; s < p[t]; s++) a[i] += b[s];", "a[i] += b[s];", "unknown-name"),
+        ("{ int s = p[t]; a[i] += b[s]; }", "a[i] += b[s];", "unknown-name"),
+    ],
+)
+def test_variables_of_a_loop_are_not_known_behind_it(inner: str, last: str, why: str) -> None:
+    loop = f"for (int i = 0; i < n; i++) for (int t = p[i]; t < q[i]; t++) {{ {inner} {last} }}"
+    assert why in told(loop)[1]
 
 
 def test_deep_nests_below_are_taken_by_themselves() -> None:
