@@ -12,7 +12,7 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Unsupported
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.affine_uses import not_plain
-from codegen.frontend.prepare import declared_pure, prepared, pure_hint
+from codegen.frontend.prepare import declared_pure, distinct_hint, prepared, pure_hint
 from codegen.frontend.statements.overloads import with_overloads
 from codegen.frontend.statements.team import check_shared, in_team
 from codegen.frontend.syntax.constructs import check_constructs
@@ -81,6 +81,7 @@ def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
     """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
     tree, p, r = with_overloads(parsed.ast), s.piece, s.region
     site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
+    site = replace(site, distinct=frozenset[str]().union(*(distinct_hint(hint.text) for hint in r.hints)))
     return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
 
 
@@ -119,7 +120,7 @@ def _hints(s: RegionSlice, options: GenOptions) -> _Hints:
             assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
         elif word.strip() == "reassociate":
             reassociate = True
-        elif word.strip() == "pure" and pure_hint(hint.text):
+        elif pure_hint(hint.text) or distinct_hint(hint.text):
             continue
         elif word.strip() == "fusion" and rest.rstrip(") ") in FUSIONS:
             fusion = rest.rstrip(") ")
@@ -174,6 +175,7 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
 def _known_hints(word: str) -> str:
     """What may stand behind `#pragma tilewright`; the one that is probably meant, if that is not the word itself."""
     known = {"assume": "assume(condition)", "pure": "pure(function, ...)", "reassociate": "reassociate",
+             "distinct": "distinct(array, ...)",
              "plan": "plan(file)", "fusion": f"fusion({'|'.join(FUSIONS)})"}  # fmt: skip
     import difflib  # only then: start-up time counts in a build
 

@@ -18,6 +18,7 @@ from codegen.frontend.context.raw import RawAccess, RawLoop, RawNode, RawStateme
 from codegen.frontend.expressions.affine import Affiner, MissingParameter
 from codegen.frontend.memory.arrays import ArrayGroup, DataSubscript, group_accesses
 from codegen.frontend.memory.computed_parameters import MOST, ComputedCandidate, Invariants, name_for
+from codegen.frontend.memory.distinct import index_arrays
 from codegen.frontend.memory.last_values import last_values
 from codegen.frontend.memory.places import RegionNames
 from codegen.frontend.memory.pointer_elements import check_followed
@@ -134,6 +135,7 @@ def _extract(
     )
     names = RegionNames(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc, opaque)
     affiner.invariants = Invariants(names, scan)
+    affiner.distinct = index_arrays(site, scan.written)
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
     walker.used |= {*_identifiers(site), *site.variables, *(p.name for p in params)}
@@ -226,7 +228,8 @@ def _assemble(
     asked = tuple(p for p in params if p.asked and p.name not in unasked)
     guard = build_guard(affiner.assumptions, affiner.ranges, asked, space, context, site.loc)
     possible = guard.valid.intersect(affiner.ranges)
-    arrays = {a.name: a for g in groups.values() for a in g.arrays.values()}
+    found = (a for g in groups.values() for a in g.arrays.values())
+    arrays = {a.name: replace(a, distinct=a.name in affiner.distinct) for a in found}
     alive, within = _alive(ordered, arrays, site, guard, possible)
     kept = last_values(alive, arrays, site, nodes)
     used = {a.array for s in kept for a in s.accesses}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from codegen.frontend.parameters.derived import with_derived
+from codegen.frontend.rewrite.index_variables import with_index_elements
 from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.initial_values import with_first_values
 from codegen.frontend.rewrite.initializers import with_plain_initializers
@@ -38,6 +39,12 @@ def pure_hint(text: str) -> frozenset[str]:
     return frozenset(found[1].replace(",", " ").split()) if found else frozenset()
 
 
+def distinct_hint(text: str) -> frozenset[str]:
+    """The arrays that `distinct(idx)` names; none for other hints."""
+    found = re.fullmatch(r"\s*distinct\s*\(([\w\s,]*)\)\s*", text)
+    return frozenset(found[1].replace(",", " ").split()) if found else frozenset()
+
+
 def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
@@ -47,7 +54,8 @@ def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite
     if made != site.statements:
         site = with_statements(site, made)
     site = with_moved(with_searches(site))
-    return with_derived(with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(site))))))
+    site = with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(site)))))
+    return with_derived(with_index_elements(site))
 
 
 def _counted(node: c_ast.Node) -> c_ast.Node:

@@ -37,8 +37,8 @@ ERRORS: tuple[Entry, ...] = (
     _error(
         "bad-hint",
         "`#pragma tilewright` is followed by something unknown, or names a plan outside the folder of the source.",
-        "Known hints are `assume(condition)`, `pure(function, ...)`, `reassociate`, `plan(file)`; `--plan-path DIR` "
-        "allows plans below DIR.",
+        "Known hints are `assume(condition)`, `pure(function, ...)`, `distinct(array, ...)`, `reassociate`, "
+        "`plan(file)`; `--plan-path DIR` allows plans below DIR.",
         "#pragma tilewright faster",
     ),
     _error(

@@ -70,6 +70,7 @@ class Array:
     # Data decide about subscripts: only the first `rank` of them are in the model, and `elem`, which has no name, is
     # everything that they leave open; elements have this type.
     part: CType | None = None
+    distinct: bool = False  # integers of which no two are equal, as a hint says
 
     @property
     def dims(self) -> int:

@@ -28,6 +28,7 @@ class Kind(IntEnum):
     BOOLEAN = 5
     COMPLEX = 6
     SUBSCRIPT = 7  # integers that are small and not negative
+    DISTINCT = 8  # integers that all differ, each near its own place
 
 
 def as_c() -> str:

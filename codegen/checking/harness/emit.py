@@ -90,7 +90,8 @@ def _layout(h: Harness) -> Iterator[str]:
 
 def _fills(h: Harness) -> Iterator[Fill]:
     for k in range(len(h.memory.buffers)):
-        kind = "TW_INDEX" if h.memory.buffers[k].base in h.sources else "TW_KIND"
+        base = h.memory.buffers[k].base
+        kind = "TW_DISTINCT" if base in h.site.distinct else "TW_INDEX" if base in h.sources else "TW_KIND"
         for leaf in h.leaves[k]:
             yield Fill(k, _leaf(k, leaf, kind), " * ".join(h.sizes(k)), f"sizeof(tw_e{k})", h.row(k))
 

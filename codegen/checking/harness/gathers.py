@@ -90,6 +90,7 @@ class Aimed:
 
     scop: Scop
     values: Mapping[str, int]
+    spans: Mapping[tuple[str, Path], tuple[int, int]] = field(default_factory=dict)  # where each array is touched
     known: dict[str, Interval | None] = field(default_factory=dict)
 
     def at(self, aim: Aim) -> tuple[int, int] | None:
@@ -155,8 +156,14 @@ class Aimed:
             array = self.scop.arrays[name]
             kind = array.part or array.elem
             first: Interval = SMALL if kind.is_int else (0, REAL + max(self.values.values(), default=0))
+            first = self._places(array.base) if array.distinct else first
             self.known[name] = self._written(name, first) if kind.kind in ("int", "float") else None
         return self.known[name]
+
+    def _places(self, base: str) -> Interval:
+        """The values of distinct elements, which are near their places in memory."""
+        low, high = self.spans.get((base, ()), (0, 0))
+        return 0, max(high, high - low) + SMALL[1]
 
     def _written(self, name: str, first: Interval) -> Interval | None:
         total: Interval | None = first

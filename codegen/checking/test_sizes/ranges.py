@@ -50,7 +50,7 @@ class Ranges:
             one = _bounds(fixed(t.indices, self.scop, values), t, values)
             if one is not None:
                 _widen(found, (t.base, t.path), one)
-        aimed = Aimed(self.scop, values)
+        aimed = Aimed(self.scop, values, found)
         for aim in self.aims:
             one = aimed.at(aim)
             if one is not None:

@@ -79,6 +79,7 @@ class Affiner:
     computed: Mapping[str, tuple[str, CType]] = field(default_factory=dict)  # C text to parameters found that way
     evaluated: dict[str, isl.Set] = field(default_factory=dict)  # where the source evaluates each of them
     readings: list[Reading] = field(default_factory=list)  # of members behind pointers
+    distinct: Mapping[str, CType] = field(default_factory=dict)  # index arrays without equal elements
 
     # -- values ------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from codegen.frontend.context.raw import InsideVar, RawAccess, RawStatement, Raw
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
 from codegen.frontend.expressions.polynomials import polynomial
 from codegen.frontend.memory.delinearize import Flat, SubscriptUse, find_flat, place
+from codegen.frontend.memory.distinct import KnownIndex, through_distinct
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.members import spelled
 from codegen.frontend.syntax.symbols import Variable, location
@@ -48,7 +49,11 @@ class ArrayGroup:
         """The array, the C-level indices and the printing path of one access."""
         sig = signature(raw, self.whole)
         if raw.opaque:
-            return self.arrays[sig], _known_index(raw, frame, affiner)[: self.arrays[sig].rank], _data_path(raw)
+            known = _known_index(raw, frame, affiner)[: self.arrays[sig].rank]
+            for k in known:
+                if k.room is not None:
+                    _between(k.value, k.room, frame, affiner, raw)
+            return self.arrays[sig], [k.value for k in known], _data_path(raw)
         rows = self.flat.get(sig)
         first = _first_subscript(raw.steps)
         index: list[isl.PwAff] = []
@@ -104,24 +109,29 @@ def _index(node: c_ast.Node, frame: Frame, affiner: Affiner, raw: RawAccess) -> 
         raise refusal from None
 
 
-def _known_index(raw: RawAccess, frame: Frame, affiner: Affiner) -> list[isl.PwAff]:
+def _known_index(raw: RawAccess, frame: Frame, affiner: Affiner) -> list[KnownIndex]:
     """The first indices of an access, up to one that data decide about, or that may leave the row it is for."""
-    out: list[isl.PwAff] = []
+    out: list[KnownIndex] = []
     for step in raw.steps:
         if step.kind in ("deref", "arrow"):
-            out.append(frame.zero())
+            out.append(KnownIndex(frame.zero()))
         elif step.kind == "sub":
-            mark = affiner.mark()
-            try:
-                assert step.node is not None
-                value = None if step.row else affiner.value(step.node, frame)[0]
-            except NotAffine:
-                affiner.back(mark)
-                value = None
-            if value is None:
+            assert step.node is not None
+            found = [] if step.row else _known(step.node, frame, affiner)
+            if not found:
                 break
-            out.append(value)
+            out += found
     return out
+
+
+def _known(node: c_ast.Node, frame: Frame, affiner: Affiner) -> list[KnownIndex]:
+    """The indices that one subscript stands for; none if data decide about it."""
+    mark = affiner.mark()
+    try:
+        return through_distinct(node, frame, affiner) or [KnownIndex(affiner.value(node, frame)[0])]
+    except NotAffine:
+        affiner.back(mark)
+        return []
 
 
 def _data_path(raw: RawAccess) -> tuple[AccessStep, ...]:
@@ -150,6 +160,13 @@ def _stay_in_row(step: RawStep, value: isl.PwAff, frame: Frame, affiner: Affiner
     why = f"`{c_text(step.node)}` stays within its row"
     affiner.assumptions.append(Assumption(frame.domain, value, 0, 1 << 62, why, raw.loc))
     affiner.assumptions.append(Assumption(frame.domain, length.sub(value), 1, 1 << 62, why, raw.loc))
+
+
+def _between(value: isl.PwAff, room: isl.PwAff, frame: Frame, affiner: Affiner, raw: RawAccess) -> None:
+    """A column lies in its row, or the region does not run."""
+    why = f"a subscript of `{raw.base}` stays within its row"
+    affiner.assumptions.append(Assumption(frame.domain, value, 0, 1 << 62, why, raw.loc))
+    affiner.assumptions.append(Assumption(frame.domain, room.sub(value), 1, 1 << 62, why, raw.loc))
 
 
 def _flat_advice(raw: RawAccess) -> str:
@@ -213,10 +230,11 @@ def _group(
 
 
 def _opaque(array: Array, uses: Sequence[tuple[RawAccess, Frame]], affiner: Affiner) -> Array:
-    """The array as far as its subscripts are known: the first ones, that no use leaves to data."""
-    known = [len(_known_index(a, a.within(f), affiner)) for a, f in uses]
+    """The array as far as its subscripts are known: the first ones, that no use leaves to data, found in one way."""
+    known = [tuple(k.through for k in _known_index(a, a.within(f), affiner)) for a, f in uses]
+    alike = [k for k in range(min(map(len, known)) + 1) if len({way[:k] for way in known}) == 1]
     elem = CType("struct", "other", array.elem.bits)
-    return replace(array, elem=elem, rank=min(known), mixed=True, part=array.elem)
+    return replace(array, elem=elem, rank=max(alike), mixed=True, part=array.elem)
 
 
 def _both(base: str, loc: Loc) -> Unsupported:

@@ -79,6 +79,7 @@ class RegionSite:
     strides: frozenset[str] = frozenset()  # steps of loops, without which, if they are not positive, these have no end
     before: Mapping[str, str] = field(default_factory=dict)  # names for what variables hold before it
     own: tuple[OwnVariable, ...] = ()
+    distinct: frozenset[str] = frozenset()  # arrays in which, as a hint says, no two elements are equal
 
     def used_outside(self, name: str) -> bool:
         """May somebody look at `name` outside this region, other than after setting it anew?"""
