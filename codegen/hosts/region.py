@@ -79,7 +79,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     alone = threads is True and _threads_only(model.program, made)
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
-    found = _variants(made, machine)
+    found = product_variants([made.code], machine)
     views = region_views(scop, made.code, threads, alone, [v.blocks for v in found])
     emitted = region_text(views, around)
     _prove_text(scop, made.code, emitted)
@@ -158,21 +158,23 @@ def _prove_variants(scop: Scop, done: FinishedText, proven: Sequence[RegionText]
 
 
 @record
-class _Variant:
+class ProductVariant:
     """The preprocessor's condition for a variant of the machine, and the blocks of products there."""
 
     when: str
     blocks: Blocks
 
 
-def _variants(made: ProvenRegion, machine: Machine) -> tuple[_Variant, ...]:
+def product_variants(codes: Sequence[CNode], machine: Machine) -> tuple[ProductVariant, ...]:
     """The variants of a machine that a region is printed for; none where it has no products in blocks of its own. A
     plan with the blocks of that machine may be one that was printed with its variants: it gets them again."""
-    blocked = [n.product for n in walk(made.code) if isinstance(n, ProductNode) and isinstance(n.product.how, Blocking)]
+    products = [n.product for code in codes for n in walk(code) if isinstance(n, ProductNode)]
+    blocked = [x for x in products if isinstance(x.how, Blocking)]
     if not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
         return ()
     rest = [MachineVariant("", machine)] if variants(machine) else []
-    return tuple(_Variant(v.when, partial(_common_blocks, machine=v.machine)) for v in (*variants(machine), *rest))
+    found = (*variants(machine), *rest)
+    return tuple(ProductVariant(v.when, partial(_common_blocks, machine=v.machine)) for v in found)
 
 
 def _common_blocks(what: Contraction, machine: Machine) -> Blocking:
@@ -181,7 +183,9 @@ def _common_blocks(what: Contraction, machine: Machine) -> Blocking:
     return replace(how, isa=common_name(how.isa))
 
 
-def _others(views: RegionViews, around: Surroundings, found: Sequence[_Variant]) -> tuple[tuple[str, RegionText], ...]:
+def _others(
+    views: RegionViews, around: Surroundings, found: Sequence[ProductVariant]
+) -> tuple[tuple[str, RegionText], ...]:
     """The region's text for variants of its machine, proven."""
     out = []
     for number, v in enumerate(found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from codegen.hosts.region import read_back
 from codegen.mpi.cost import pays_test
@@ -10,17 +11,21 @@ from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.views import RankViews
 from codegen.record import record
 from codegen.region import indent
-from codegen.target.emit import SUPPORT, Kernel, RegionText, all_views, deeper, exact_calls
+from codegen.target.emit import SUPPORT, AnyKernel, Kernel, RegionText, all_views, deeper, exact_calls
 from codegen.target.finish.names import names_for
 from codegen.target.finish.wrap import wrap
+from codegen.target.finished import called_kernels
 from codegen.target.guards.alias import alias_test
 from codegen.target.guards.computed_parameters import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
+from codegen.target.portable import Portable, for_all
+from codegen.target.region_views import with_variant
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
 from codegen.targets.base import RegionJob
 from codegen.verify.guards import check_ahead_of
+from codegen.verify.variants import wrong_variants
 
 
 @record
@@ -29,7 +34,7 @@ class RanksText:
 
     text: str
     helpers: frozenset[str]
-    kernels: frozenset[Kernel]
+    kernels: frozenset[AnyKernel]
     names: frozenset[str]
     summary: str
     remark: str
@@ -42,14 +47,10 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     helpers = ranks.helpers
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
     alias = alias_test(scop, job.options.assume_no_alias, job.options.check_alias)
-    moves = [x for x, _ in ranks.found]
-    pays = "" if any(b.arrays for b in ranks.blocks) else pays_test(ranks.program, ranks.cut, moves, ints)
-    turns = "tw_turns_pay()" if pays and any(q.ordered for q in ranks.cut.shared) else ""
-    guard = all_of((guard_text(scop, ints), alias.text, "tw_ranks() > 1", turns, pays))
+    guard = _guard(ranks, ints, alias.text)
     summary = f"ranks over {', '.join(dict.fromkeys(q.shared.name for q in ranks.cut.shared if q.shared))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
     values = {
-        "views": views,
         "indent": indent(job.original, s.region.indent),
         "number": scop.region,
         "function": scop.function,
@@ -57,26 +58,56 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
         "guard": guard,
         "room": None,
         "reasons": "",
-        "original": other,
+        "original": MARK,
         "marked": False,
         "unused": [],
     }
     template = environment().get_template("region.c.j2")
-    text = template.render(values, ahead=())
-    ahead = needed(computed_texts(scop, ints), text.replace(other, ""))
-    if ahead:
-        text = template.render(values, ahead=ahead)
-    words = set(re.findall(r"\b(?:tw|TW)_\w+", text.replace(other, "")))
-    used = frozenset(helpers).union(alias.helpers, *(SUPPORT[w] for w in words if w in SUPPORT))
-    kernels = frozenset(k for b in ranks.builders for k in b.kernels)
-    _check_text(text.replace(other, ""), views, used, kernels)
-    check_ahead_of(scop, text.replace(other, ""), guard_text(scop, ints), computed_texts(scop, ints))
+    computed = computed_texts(scop, ints)
+
+    def made(views: tuple[View, ...], kernels: Sequence[Iterable[Kernel]]) -> RegionText:
+        """The text of some views, proven."""
+        text = template.render(values, views=views, ahead=())
+        ahead = needed(computed, text)
+        text = template.render(values, views=views, ahead=ahead) if ahead else text
+        used = frozenset(helpers).union(alias.helpers, *(SUPPORT[w] for w in _WORD.findall(text) if w in SUPPORT))
+        found = _proven_text(text, views, used, frozenset(k for x in kernels for k in x))
+        check_ahead_of(scop, text, guard_text(scop, ints), computed)
+        return found
+
+    base = made(views, [b.kernels for b in ranks.builders])
+    others = [
+        (v.when, made(with_variant(views, k), [b.variant_kernels[k] for b in ranks.builders]))
+        for k, v in enumerate(ranks.variants)
+    ]
+    text, portable = _for_machines(base, others)
     names = names_for(job.options.prefix, (s.text[slice(*s.span)], job.original))
-    folded, _ = wrap(names.of(text.replace(other, MARK)).replace(MARK, other), [other])
+    folded, _ = wrap(names.of(text).replace(MARK, other), [other])
     folded = folded if folded.endswith("\n") else folded + "\n"
-    return RanksText(folded, used, kernels, names.new(text), summary, _remark(ranks), ranks.cut)
+    called = called_kernels(base, portable)
+    return RanksText(folded, base.helpers, called, names.new(text), summary, _remark(ranks), ranks.cut)
 
 
+def _guard(ranks: RankViews, ints: IntPrinter, apart: str) -> str:
+    """When several ranks share the region."""
+    moves = [x for x, _ in ranks.found]
+    pays = "" if any(b.arrays for b in ranks.blocks) else pays_test(ranks.program, ranks.cut, moves, ints)
+    turns = "tw_turns_pay()" if pays and any(q.ordered for q in ranks.cut.shared) else ""
+    return all_of((guard_text(ranks.scop, ints), apart, "tw_ranks() > 1", turns, pays))
+
+
+def _for_machines(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple[str, Portable | None]:
+    """One text for all variants of the machine, each of which was proven."""
+    if not others:
+        return base.plain, None
+    text, portable = for_all(base, others)
+    problem = wrong_variants(text, portable.variants, [x.plain for _, x in others]) if portable is not None else ""
+    if problem:
+        raise NotShared(f"what was printed for several machines could not be proven: {problem}")
+    return text, portable
+
+
+_WORD = re.compile(r"\b(?:tw|TW)_\w+")
 MARK = "/* one rank */"
 
 
@@ -107,7 +138,9 @@ def _remark(ranks: RankViews) -> str:
     return words
 
 
-def _check_text(text: str, views: tuple[View, ...], helpers: frozenset[str], kernels: frozenset[Kernel]) -> None:
+def _proven_text(
+    text: str, views: tuple[View, ...], helpers: frozenset[str], kernels: frozenset[Kernel]
+) -> RegionText:
     """Products of phases are read back, as those of regions are."""
     inside = tuple(all_views(views))
     products = tuple(v.product for v in inside if v.product is not None)
@@ -117,3 +150,4 @@ def _check_text(text: str, views: tuple[View, ...], helpers: frozenset[str], ker
     problem = read_back(made)
     if problem:
         raise NotShared(f"what was printed for ranks could not be proven: {problem}")
+    return made

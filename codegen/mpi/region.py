@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
+from codegen.hosts.region import product_variants
 from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import RankedProgram
@@ -102,7 +103,11 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     around = skeleton(p, x.ranked.cut)
     _prove(x, wrong_order(around))
     threads, steps = job.model.threads(job.options), None if x.cyclic else _steps(job, x.ranked)
-    printer = RankViews(p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals, x.turns, x.cyclic)
+    codes = [made.code for made in (*results.values(), *((steps[1],) if steps else ()))]
+    printer = RankViews(
+        p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals, x.turns, x.cyclic,
+        product_variants(codes, job.machine),
+    )  # fmt: skip
     variables = tuple(View("decl", line) for line in declarations(p.scop, x.own))
     return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
 

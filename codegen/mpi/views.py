@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, Name, expr_names
 from codegen.ast.generate import expression
+from codegen.hosts.region import ProductVariant
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, MINE, TAKER, RankBlocks
 from codegen.mpi.cost import work_text
@@ -47,6 +48,7 @@ class RankViews:
     totals: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what reductions of phases gather in
     turns: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what ranks hand on in a phase
     cyclic: bool = False  # each rank has several blocks, dealt out in turn
+    variants: Sequence[ProductVariant] = ()  # of the machine, with the blocks of products there
     helpers: set[str] = field(default_factory=set)
     builders: list[ViewBuilder] = field(default_factory=list)
 
@@ -193,7 +195,9 @@ class RankViews:
 
     def _printed(self, made: Result, given: Mapping[str, str]) -> tuple[View, ...]:
         scop = _spelled(made.program.scop, given)
-        builder = ViewBuilder(scop, pragma_makers(scop, self.threads), self.helpers, threads=self.threads)
+        blocks = tuple(v.blocks for v in self.variants)
+        makers = pragma_makers(scop, self.threads)
+        builder = ViewBuilder(scop, makers, self.helpers, threads=self.threads, variants=blocks)
         self.builders.append(builder)
         views = unwrapped(builder.build(made.code))
         return (*ahead_numbers(scop, self.threads, words_of(views)), *views)

@@ -53,11 +53,11 @@ def finished(made: RegionText, around: Surroundings, others: Sequence[tuple[str,
     new = names.new(text) | {names.word(x) for x in macros}
     text, firsts = laid_out(names.of(text), users)
     text = text if text.endswith("\n") else text + "\n"
-    called = _called(made, portable)
+    called = called_kernels(made, portable)
     return FinishedText(text, spread(links, firsts), new, helpers, called, portable, merged)
 
 
-def _called(made: RegionText, portable: Portable | None) -> frozenset[AnyKernel]:
+def called_kernels(made: RegionText, portable: Portable | None) -> frozenset[AnyKernel]:
     """The kernels that the text calls."""
     if portable is None:
         return made.kernels

@@ -47,7 +47,7 @@ class RegionViews:
 
     def variant(self, number: int) -> RegionViews:
         """The region with its products in the blocks of that variant."""
-        return replace(self, views=_with_variant(self.views, number), kernels=(self.kernels[number + 1],))
+        return replace(self, views=with_variant(self.views, number), kernels=(self.kernels[number + 1],))
 
 
 def region_views(
@@ -78,12 +78,13 @@ def region_views(
     return RegionViews(scop, tree, threads, views, helpers, kernels, ints, short, declarations, enough, threads_only)
 
 
-def _with_variant(views: tuple[View, ...], number: int) -> tuple[View, ...]:
+def with_variant(views: tuple[View, ...], number: int) -> tuple[View, ...]:
+    """The views with their products in the blocks of that variant."""
     return tuple(
         replace(
             v,
-            body=_with_variant(v.body, number),
-            orelse=_with_variant(v.orelse, number),
+            body=with_variant(v.body, number),
+            orelse=with_variant(v.orelse, number),
             product=v.variants[number] if v.variants else v.product,
         )
         if v.body or v.orelse or v.variants
