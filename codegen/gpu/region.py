@@ -29,12 +29,12 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import GRID
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
-from codegen.target.guards.alias import alias_test
 from codegen.targets.base import RegionJob
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program
 from codegen.transform.storage import place_storage
+from codegen.verify.overlap.check import overlap_test
 from codegen.verify.proofs import prove
 
 
@@ -51,7 +51,7 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
             made = made_for_device(model, options, dialect)
             scop = made.program.scop
             plan = replace(made.plan, digest=model.digest, part=model.piece)
-            alias = alias_test(scop, options.assume_no_alias, options.check_alias)
+            alias = overlap_test(scop, options.assume_no_alias, options.check_alias)
             names = names_for(options.prefix, (s.text[slice(*s.span)], job.original))
             old = as_written(job.original)
             around = Surroundings(old, indent(job.original, s.region.indent), summary_of(made), alias.text, names)

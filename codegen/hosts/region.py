@@ -29,12 +29,12 @@ from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
 from codegen.target.finished import FinishedText, finished
-from codegen.target.guards.alias import alias_test
 from codegen.target.pragmas import Threads, shared_by_team
 from codegen.target.region_views import RegionViews, region_views
 from codegen.target.view import Blocks
 from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
+from codegen.verify.overlap.check import overlap_test
 
 
 class Unproven(Unsupported):
@@ -75,7 +75,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         raise Unproven("foreign-pragma", why, scop.loc, "remove the directive: the tool makes loops parallel itself")
     summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, bool(threads))
     fallback = as_written(original)
-    alias = alias_test(scop, options.assume_no_alias, options.check_alias)
+    alias = overlap_test(scop, options.assume_no_alias, options.check_alias)
     alone = threads is True and _threads_only(model.program, made)
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
@@ -83,7 +83,6 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     views = region_views(scop, made.code, threads, alone, [v.blocks for v in found])
     emitted = region_text(views, around)
     _prove_text(scop, made.code, emitted)
-    _prove_overlap(scop, alias.text, options.assume_no_alias)
     others = _others(views, around, found)
     done = finished(emitted, around, others)
     _prove_variants(scop, done, [x for _, x in others])
@@ -135,15 +134,6 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
             scop.loc,
             "split the region into smaller ones, and please report it",
         )
-
-
-def _prove_overlap(scop: Scop, text: str, trust: bool) -> None:
-    """Raises Unproven where the test that arrays do not overlap leaves out memory that the region touches."""
-    from codegen.verify.overlap import wrong_overlap
-
-    problem = wrong_overlap(scop, text, trust) if text else ""
-    if problem:
-        raise Unproven("no-proof", f"the test for overlap could not be proven: {problem}", scop.loc)
 
 
 def _prove_variants(scop: Scop, done: FinishedText, proven: Sequence[RegionText]) -> None:

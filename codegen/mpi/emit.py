@@ -15,7 +15,6 @@ from codegen.target.emit import SUPPORT, AnyKernel, Kernel, RegionText, all_view
 from codegen.target.finish.names import names_for
 from codegen.target.finish.wrap import wrap
 from codegen.target.finished import called_kernels
-from codegen.target.guards.alias import alias_test
 from codegen.target.guards.computed_parameters import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.portable import Portable, for_all
@@ -25,6 +24,7 @@ from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
 from codegen.targets.base import RegionJob
 from codegen.verify.guards import check_ahead_of
+from codegen.verify.overlap.check import overlap_test
 from codegen.verify.variants import wrong_variants
 
 
@@ -46,7 +46,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     scop, s = job.model.program.scop, job.slice
     helpers = ranks.helpers
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
-    alias = alias_test(scop, job.options.assume_no_alias, job.options.check_alias)
+    alias = overlap_test(scop, job.options.assume_no_alias, job.options.check_alias)
     guard = _guard(ranks, ints, alias.text)
     summary = f"ranks over {', '.join(dict.fromkeys(q.shared.name for q in ranks.cut.shared if q.shared))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))

@@ -35,8 +35,8 @@ from codegen.sunway.staging.directives import staging_of
 from codegen.sunway.survey import has_kernel, width_of
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
-from codegen.target.guards.alias import alias_test
 from codegen.transform.program import Program
+from codegen.verify.overlap.check import overlap_test
 
 
 @record
@@ -132,7 +132,7 @@ def _on_cores(
     _check_wide(made)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
-    alias = alias_test(scop, options.assume_no_alias, options.check_alias)
+    alias = overlap_test(scop, options.assume_no_alias, options.check_alias)
     summary, names = summarize(plan, scop, None), names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(as_written(original), indent(original, s.region.indent), summary, alias.text, names)
     stays = made.program.stays if options.plan_text is not None else None

@@ -166,7 +166,7 @@ def test_check_finds_a_missing_test(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                     "    a[i] = b[i] + 1;\n#pragma endscop\n}\n")  # fmt: skip
     report = check(str(path), path.read_text(), GenOptions(), lambda _: None)
     assert report.ok and "more with arrays that overlap" in report.lines[0]
-    monkeypatch.setattr("codegen.hosts.region.alias_test", lambda *_: AliasTest())
+    monkeypatch.setattr("codegen.hosts.region.overlap_test", lambda *_: AliasTest())
     report = check(str(path), path.read_text(), GenOptions(), lambda _: None)
     assert not report.ok and "` one element after `" in report.lines[0]
 
@@ -325,3 +325,85 @@ void f(int m, const struct g *f, struct g *t)
     assert not made.regions[0].transformed
     assert any("`t->rows` is read only under conditions on data" in d.message for d in made.diagnostics)
     assert generate("in.c", text, GenOptions(assume_no_alias=True)).regions[0].transformed
+
+
+STORED_OVER = """\
+struct one { int n; };
+struct line { int *data; int n; int rest[60]; };
+struct text { char *from; char rest[40]; };
+extern int counts[100];
+void objects(const int *n)
+{
+#pragma scop
+    for (int i = 0; i < *n; i++)
+        counts[i] = i;
+#pragma endscop
+}
+void lengths(struct line *p)
+{
+#pragma scop
+    for (int i = 0; i < p->n; i++)
+        p->data[i] = 0;
+#pragma endscop
+}
+void pointers(int n, char *to, const struct text *t)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        to[i] = t->from[i];
+#pragma endscop
+}
+void rows(int n, int **a, const struct one *p)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = p->n + j;
+#pragma endscop
+}
+"""
+STORED_OVER_DRIVER = r"""
+#include <stdio.h>
+#include <string.h>
+int counts[100];
+int main(void)
+{
+  static int r[4][4];
+  static struct line l;
+  static struct text t;
+  static _Alignas(256) char m[256];
+  int *table[4] = { r[0], r[1], r[2], r[3] };
+  counts[9] = 60;
+  objects(counts + 9);
+  l.data = &l.n;
+  l.n = 50;
+  memset(l.rest, 1, sizeof l.rest);
+  lengths(&l);
+  char *second = m + 128;
+  for (int k = 0; k < 128; k++) m[k] = 1, second[k] = 2;
+  memcpy(m, &second, sizeof second);
+  memcpy(second, &second, sizeof second);
+  t.from = m;
+  pointers(32, (char *)&t, &t);
+  rows(4, table, (struct one *)&r[1][1]);
+  printf("%d %d %d %d %d\n", counts[30], l.rest[20], t.rest[9], r[0][3], r[3][3]);
+  return 0;
+}
+"""
+
+
+def test_what_is_read_by_its_name_may_be_stored_over(tmp_path: Path) -> None:
+    """Lengths and pointers: by an array of the file, through a pointer beside them, as characters, and row by row."""
+    made = generate("new.c", STORED_OVER, GenOptions(target="c"))
+    assert all(r.transformed for r in made.regions)
+    (tmp_path / "driver.c").write_text(
+        "\n".join([*re.findall(r"^struct .*$", STORED_OVER, re.M),
+                   *(f"void {h};" for h in re.findall(r"^void (.*)$", STORED_OVER, re.M)), STORED_OVER_DRIVER])
+    )  # fmt: skip
+    found = []
+    for name, text in (("old", STORED_OVER), ("new", made.text)):
+        (tmp_path / f"{name}.c").write_text(text)
+        files = [str(tmp_path / f"{name}.c"), str(tmp_path / "driver.c")]
+        subprocess.run([compiler(""), "-O1", "-w", *files, "-o", str(tmp_path / name)], check=True)
+        found.append(subprocess.run([str(tmp_path / name)], capture_output=True, text=True, timeout=60).stdout)
+    assert found[0] == found[1] != ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, product, takewhile
 
 import islpy as isl
 
@@ -75,6 +75,12 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     for cell, names in cells.items():
         if unsure := [over[n] for n in names if may_lead_nowhere(scop, over[n])]:
             raise _may_not_be_followed(scop, unsure[0], cell.removeprefix("&"))
+    beyond = [x for x in over.values() if not span_pointer(scop, x) and x.name not in tables]
+    if beyond and strict:
+        raise _unknown(scop, beyond[0], beyond[0], False)
+    remarks |= dict.fromkeys(_assumed(scop, x) for x in beyond)
+    over = {n: x for n, x in over.items() if x not in beyond}
+    cells = {c: names for c, names in cells.items() if any(n in over for n in names)}
     tested |= over | {n: scop.arrays[n] for n in tables if n in written}
     if not tested:
         return AliasTest(remarks=tuple(remarks))
@@ -224,26 +230,48 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
 
     An object is stored to with its own type, or as characters."""
     out: dict[str, list[str]] = {}
-    for text, ctype in _values(scop):
+    for text, ctype in dict.fromkeys((*_values(scop), *_pointer_values(scop))):
         behind, base = pointee(text), re.split(r"\W", text)[0]
-        if not behind and "->" not in text and base not in scop.origins.visible | scop.origins.exposed:
+        if (not behind and "->" not in text and base not in _named(scop)) or (ctype is None and _kept(scop, base)):
             continue
-        over = [x.name for x in written if x.base != behind and _stores(x, ctype) and _reaches(scop, x)]
+        over = [x for x in written if _stores(x, ctype) and _reaches(scop, x, base, "->" in text)]
         way = text.rpartition("->")[0]
         if over and "->" in way and not is_followed(scop, way, _uses_of(scop, text)):
-            raise _hidden(scop, text, over[0])
+            raise _hidden(scop, text, over[0].name)
         if over:
-            out[behind or f"&{text}"] = over
+            # What lies behind another pointer in the same struct may be a part of the struct.
+            whole = behind if all(x.base != behind for x in over) else ""
+            out.setdefault(whole or f"&{text}", []).extend(x.name for x in over)
     for read in (r for c in scop.computed for r in c.reads):
         if not read.base:  # what lies between two pointers, which only stores of bytes reach
             ends = [x for x in read.text.split(" - ") if "->" in x]
-            over = [x.name for x in written if _is_character(x)]
-            out.update((f"&{end}", over) for end in ends if over)
+            over = [x for x in written if _is_character(x)]
+            out.update((f"&{end}", [x.name for x in over]) for end in ends if over)
             continue
-        over = [x.name for x in written if x.base != read.base and _stores(x, read.ctype) and _reaches(scop, x)]
+        over = [x for x in written if _stores(x, read.ctype) and _reaches(scop, x, read.base, True)]
         if over and not _kept(scop, read.base):
-            out[f"&{read.text}"] = over
+            out[f"&{read.text}"] = [x.name for x in over]
     return out
+
+
+def _named(scop: Scop) -> frozenset[str]:
+    """Variables that pointers may lead to."""
+    pointers = {x.base for x in scop.arrays.values() if x.place == "global" and x.depth > 0}
+    return scop.origins.visible | scop.origins.exposed | pointers
+
+
+def _pointer_values(scop: Scop) -> Iterator[tuple[str, None]]:
+    """The pointers in memory that lead to elements: `p->x` of `p->x[i]`, and variables."""
+    for _, a in scop.accesses():
+        array, arrows = scop.arrays[a.array], 0
+        text = array.base
+        for step in a.path if not array.inside and array.place != "buffer" else ():
+            if step.kind == "arrow" or (step.kind != "member" and array.depth > arrows):
+                yield text, None
+            if step.kind not in ("member", "arrow"):
+                break
+            arrows += step.kind == "arrow"
+            text += ("->" if step.kind == "arrow" else ".") + step.text
 
 
 def _kept(scop: Scop, base: str) -> bool:
@@ -262,11 +290,16 @@ def _uses_of(scop: Scop, text: str) -> Iterator[isl.Set]:
     for s in scop.statements:
         if any(isinstance(e, Sym) and e.text == text for e in walk(s.rhs)):
             yield s.domain.params()
+        for a in s.accesses:
+            at = table_of(scop, a.array)
+            if at is not None and at.text == text:
+                yield s.instances(a).params()
 
 
-def _stores(array: Array, ctype: CType) -> bool:
+def _stores(array: Array, ctype: CType | None) -> bool:
+    """May its elements be stored over an object of this type, or over a pointer if there is none?"""
     e = array.part or array.elem
-    return (e.kind, e.bits) == (ctype.kind, ctype.bits) or _is_character(array)
+    return _is_character(array) or (ctype is not None and (e.kind, e.bits) == (ctype.kind, ctype.bits))
 
 
 def _is_character(array: Array) -> bool:
@@ -275,11 +308,17 @@ def _is_character(array: Array) -> bool:
     return (e.is_int and e.bits == 8) or e.kind == "other"
 
 
-def _reaches(scop: Scop, array: Array) -> bool:
-    """May its elements lie in memory of other variables, as far as one pointer tells?"""
-    free = not array.inside and array.place != "buffer" and not _own(array) and not _alone(scop, array)
-    seen = span_pointer(scop, array) != "" or may_lead_nowhere(scop, array)
-    return free and (array.rank > 0 or array.opaque) and seen
+def _reaches(scop: Scop, array: Array, base: str, behind: bool) -> bool:
+    """May its elements lie where a variable does, or in memory `behind` that, as far as one pointer tells?"""
+    if not _shared(scop, array):
+        return False
+    if _own(array):
+        theirs = _kept(scop, base) or (array.place != "global" and base in scop.origins.settled)
+        return behind and not theirs
+    if array.base == base:  # as parts of the same struct, they are other members of it
+        steps = takewhile(lambda step: step.kind in ("member", "arrow"), _accesses(scop, array)[0].path)
+        return behind and array.depth > sum(step.kind == "arrow" for step in steps)
+    return not _alone(scop, array)
 
 
 # -- messages ------------------------------------------------------------------------------------------

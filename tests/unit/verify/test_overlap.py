@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.scop.model import Scop
+from codegen.scop.origins import Origins
 from codegen.source_file import open_source
-from codegen.target.guards.alias import alias_test
-from codegen.verify.overlap import wrong_overlap
+from codegen.target.guards.alias import AliasTest, alias_test
+from codegen.verify.overlap.check import wrong_overlap
 
 SOURCES = {
     "rows": """void f(int n, int m, double *a, const double *b, const double *c) {
@@ -30,22 +32,75 @@ void f(struct s *p, double (*a)[8]) {
 #pragma endscop
 }
 """,
+    "blocks": """void f(int l, int n, int m, double *a, const double *b) {
+#pragma scop
+  for (int k = 0; k < l; k++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < m; j++)
+        a[k * n * m + i * m + j] = b[i * m + j];
+#pragma endscop
+}
+""",
+    "tables": """struct s { double scale; };
+void f(int n, int m, double **a, double **b, const struct s *p) {
+#pragma scop
+  for (int i = 1; i < n; i++)
+    for (int j = 0; j < m; j++)
+      a[i][j] = b[i - 1][j + 1] * p->scale;
+#pragma endscop
+}
+""",
+    "bytes": """struct s { int n; char *from; };
+extern char *more;
+void f(int n, char **a, const struct s *p) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      a[i][j] = p->from[j] + more[i];
+#pragma endscop
+}
+""",
+    "looked up": """int table[16];
+void f(int n, int *a, const unsigned char *b, const int *c) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = c[b[i]] + table[b[i] & 15];
+#pragma endscop
+}
+""",
+    "asked": """struct t { int n; double *x; };
+struct s { struct t *t; };
+int counts[64];
+void f(int m, const int *n, struct s *p, double *a) {
+#pragma scop
+  for (int i = 0; i < *n; i++)
+    counts[i] = i;
+  for (int i = 0; i < m; i++)
+    a[i] = p->t->x[i];
+#pragma endscop
+}
+""",
 }
 
 
 @cache
-def printed(name: str) -> tuple[Scop, str]:
+def printed(name: str) -> tuple[Scop, AliasTest]:
+    return made(SOURCES[name])
+
+
+def made(text: str) -> tuple[Scop, AliasTest]:
     options = GenOptions(target="c")
-    (s,) = open_source("f.c", SOURCES[name], options).slices
+    (s,) = open_source("f.c", text, options).slices
     model = model_region(s, options)
     assert model is not None
-    return model.program.scop, alias_test(model.program.scop, False, False).text
+    return model.program.scop, alias_test(model.program.scop, False, False)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_is_printed_is_proven(name: str) -> None:
-    scop, text = printed(name)
-    assert "TW_SPAN" in text and wrong_overlap(scop, text, False) == ""
+    scop, test = printed(name)
+    assert "TW_SPAN" in test.text or "TW_ROWS" in test.text
+    assert wrong_overlap(scop, test, False, True) == ""
 
 
 # What is left out: the source, the text, what stands there instead.
@@ -65,12 +120,106 @@ CHANGES = {
     "the last row of a table": ("members", "TW_SPAN(a, 1, (long)p->n + 1)", "TW_SPAN(a, 1, p->n)"),
     "every second element": ("members", "2 * (long)p->n - 1", "p->n"),
     "behind a member": ("members", "p->y, 0,", "p->y, 1,"),
+    "a text of another form": ("members", "TW_SPAN(a,", "TW_AREA(a,"),
+    "blocks of one row": ("blocks", "TW_ROWS(a, 0, l, (unsigned long)m * n)", "TW_ROWS(a, 0, l, m)"),
+    "the last block": ("blocks", "TW_ROWS(a, 0, l,", "TW_ROWS(a, 0, l - 1,"),
+    "the first pointer": ("tables", "TW_TABLE(b, b[0], 0,", "TW_TABLE(b, b[0], 1,"),
+    "the last pointer": ("tables", "TW_TABLE(a, a[0], 1, n,", "TW_TABLE(a, a[0], 1, n - 1,"),
+    "a pointer that is not there": ("tables", "TW_TABLE(a, a[0], 1, n,", "TW_TABLE(a, a[0], 1, n + 1,"),
+    "a pointer ahead of all": ("tables", "TW_TABLE(a, a[0], 1, n,", "TW_TABLE(a, a[0], 0, n,"),
+    "the first column": ("tables", "TW_TABLE(b, b[0], 0, (long)n - 1, 1,", "TW_TABLE(b, b[0], 0, (long)n - 1, 2,"),
+    "the last column": ("tables", "1, n, 0, m)", "1, n, 0, m - 1)"),
+    "the rows of another table": ("tables", "TW_TABLE(b, b[0],", "TW_TABLE(b, a[0],"),
+    "the steps of another table": ("tables", "TW_TABLE(b, b[0],", "TW_TABLE(a, b[0],"),
+    "the memory of a table": (
+        "tables", "TW_TABLE(b, b[0], 0, (long)n - 1, 1, (long)m + 1)", "tw_line(TW_SPAN(b, 0, n))"
+    ),
+    "a value in a struct": ("tables", "TW_SPAN(p, 0, 1)", "TW_SPAN(p, 0, 0)"),
+    "another value": ("tables", "TW_SPAN(p, 0, 1)", "TW_SPAN(p, 1, 2)"),
+    "a pointer in a struct": ("bytes", "TW_SPAN(p, 0, 1)", "TW_NOWHERE"),
+    "a pointer of the file": ("bytes", "TW_SPAN(&more, 0, 1)", "TW_SPAN(more, 0, 1)"),
+    "pointers under characters": ("bytes", "TW_SPAN(a, 0, n)", "TW_SPAN(a, 0, n - 1)"),
+    "the end of what bytes reach": ("looked up", "TW_SPAN(c, 0, 256)", "TW_SPAN(c, 0, 255)"),
+    "the beginning of what bytes reach": ("looked up", "TW_SPAN(c, 0, 256)", "TW_SPAN(c, 1, 256)"),
+    "a part of an object": ("looked up", "TW_SPAN(&table, 0, 1)", "TW_SPAN(table, 0, 1)"),
+    "a length behind a pointer": ("asked", "TW_SPAN(&*n, 0, 1)", "TW_SPAN(&*n, 0, 0)"),
+    "an array of the file": ("asked", "TW_SPAN(counts, 0,", "TW_SPAN(counts, 1,"),
+    "a pointer that may lead nowhere": (
+        "asked", "(m >= 1 ? TW_SPAN(p->t->x, 0, m) : TW_NOWHERE)", "TW_SPAN(p->t->x, 0, m)"
+    ),
+    "a condition that is too narrow": ("asked", "m >= 1 ? TW_SPAN(p->t->x", "m >= 2 ? TW_SPAN(p->t->x"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_tests_that_leave_memory_out_are_refused(what: str) -> None:
     name, old, new = CHANGES[what]
-    scop, text = printed(name)
-    assert old in text, text
-    assert wrong_overlap(scop, text.replace(old, new, 1), False)
+    scop, test = printed(name)
+    assert old in test.text, test.text
+    assert wrong_overlap(scop, replace(test, text=test.text.replace(old, new, 1)), False)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_no_test_at_all_is_refused(name: str) -> None:
+    scop, test = printed(name)
+    assert wrong_overlap(scop, replace(test, text=""), False)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_no_part_of_a_test_can_be_left_out(name: str) -> None:
+    """Each entry is there for something."""
+    scop, test = printed(name)
+    head, _, rest = test.text.partition("{ ")
+    entries = _split(rest.removesuffix(" })"))
+    written = int(head.split("(")[1].split(",")[0])
+    for k in range(len(entries)):
+        left = entries[:k] + entries[k + 1 :]
+        call = head.replace(f"({written}, {len(entries)},", f"({written - (k < written)}, {len(left)},")
+        assert wrong_overlap(scop, replace(test, text=f"{call}{{ {', '.join(left)} }})"), False), entries[k]
+
+
+def _split(text: str) -> list[str]:
+    found, depth = [""], 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += c
+    return [x.strip() for x in found]
+
+
+UNKNOWN = """void f(int n, const int *at, double *a, const double *b) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = b[at[i]];
+#pragma endscop
+}
+"""
+
+
+def test_what_cannot_be_compared_is_believed_where_a_remark_says_so() -> None:
+    scop, test = made(UNKNOWN)
+    assert wrong_overlap(scop, test, False) == ""
+    assert wrong_overlap(scop, replace(test, remarks=()), False)
+    assert wrong_overlap(scop, test, False, strict=True)
+
+
+# Facts of the model by which no test is needed: without them, there has to be one.
+FACTS = {
+    "restrict": "void f(int n, double *restrict a, const double *b) {",
+    "fresh": "void *malloc(unsigned long);\nvoid f(int n, const double *b) {\n  double *a = malloc(8 * n);",
+    "settled": "void use(double *);\nvoid f(int n, const double *b) {\n  double a[64];\n  use(a);",
+    "related": "void f(int n, int q, double *a) {\n  double *b = a;\n  if (q)\n    b = a + 1;",
+}
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_every_reason_not_to_compare_is_one_of_c(fact: str) -> None:
+    text = FACTS[fact] + "\n#pragma scop\n  for (int i = 0; i < n; i++)\n    a[i] = b[i];\n#pragma endscop\n}\n"
+    scop, test = made(text)
+    assert wrong_overlap(scop, test, False) == ""
+    if fact == "related":
+        assert wrong_overlap(scop, AliasTest(), True)
+    else:
+        assert test.text == "" and wrong_overlap(replace(scop, origins=Origins()), test, False)
