@@ -83,6 +83,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     views = region_views(scop, made.code, threads, alone, [v.blocks for v in found])
     emitted = region_text(views, around)
     _prove_text(scop, made.code, emitted)
+    _prove_pragmas(views)
     others = _others(views, around, found)
     done = finished(emitted, around, others)
     _prove_variants(scop, done, [x for _, x in others])
@@ -134,6 +135,15 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
             scop.loc,
             "split the region into smaller ones, and please report it",
         )
+
+
+def _prove_pragmas(views: RegionViews) -> None:
+    """Raises Unproven where a directive asks for more than was proven of its loop."""
+    from codegen.verify.pragmas import wrong_pragmas
+
+    problem = wrong_pragmas(views.short, views.views, views.threads == "team")
+    if problem:
+        raise Unproven("no-proof", f"a directive could not be proven: {problem}", views.scop.loc)
 
 
 def _prove_variants(scop: Scop, done: FinishedText, proven: Sequence[RegionText]) -> None:

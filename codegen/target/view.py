@@ -206,6 +206,7 @@ class ViewBuilder:
                 View("decl", f"tw_follow(tw_line, {turn}, TW_LAST);"),
                 View("decl", "tw_reach(tw_line, TW_LAST);"),
             ),
+            loop=node,
         )
         line = (View("decl", "tw_place tw_line[TW_LINE];"), View("decl", "tw_begin(tw_line);"))
         return View("block", body=(*line, own))
@@ -317,14 +318,16 @@ class ViewBuilder:
         if pragma.test and plain:
             # Asking OpenMP takes as long as a thousand iterations, even if it then starts no threads. Again and again
             # inside another loop, that counts for a team of one thread, too.
-            many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
+            both = (pragma.threaded, pragma.alone)
+            many, few = (View("for", head, node.loop.note, x, body, loop=node) for x in both)
             if node.alone is not None:
                 few = self._form(node.alone, names, held, taken)
             if not names:
                 return with_variables(self.scop, node, apart, View("if", pragma.little, body=(few,), orelse=(many,)))
             asked = f"{pragma.test} && tw_max_threads() > 1"
             return with_variables(self.scop, node, apart, View("if", asked, body=(many,), orelse=(few,)))
-        return with_variables(self.scop, node, apart, View("for", head, node.loop.note, pragma.text, body))
+        loop = View("for", head, node.loop.note, pragma.text, body, loop=node)
+        return with_variables(self.scop, node, apart, loop)
 
     def _carried(
         self,

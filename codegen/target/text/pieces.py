@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codegen.record import record
 
 if TYPE_CHECKING:
+    from codegen.ast.ctree import For
     from codegen.target.matvec.view import MatvecView
     from codegen.target.product.view import NestsView, ProductView
 
@@ -32,6 +33,7 @@ class View:
     matvec: MatvecView | None = None
     nested: NestsView | None = None
     stmt: str = ""  # the statement that it carries out
+    loop: For | None = None  # the loop of the tree that it is
 
 
 def texts_of(views: Sequence[View]) -> list[str]:
