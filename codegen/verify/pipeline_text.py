@@ -1,4 +1,4 @@
-"""The lines around a pipelined loop, read back: turns, waits and stages. What these cover is shown in `pipelines.py`."""
+"""The lines around a pipelined loop, read back: turns, waits and stages. `pipelines.py` shows what these cover."""
 
 from __future__ import annotations
 
