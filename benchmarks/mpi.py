@@ -67,7 +67,9 @@ def written(name: str, folder: Path, machine: str) -> None:
         if target == "mpi":
             options = replace(options, network="shared-memory", distribute=BLOCKS[name])
         text = generate(str(source), source.read_text(encoding="utf-8"), options).text
-        (folder / f"{name}-{target}.c").write_text(text + (ADDED if target == "mpi" else ""), encoding="utf-8")
+        if target == "mpi":  # ranks begin together: who is late with its own data is not waited for in the region
+            text = text.replace("    TIMED(", "    MPI_Barrier(MPI_COMM_WORLD);\n    TIMED(") + ADDED
+        (folder / f"{name}-{target}.c").write_text(text, encoding="utf-8")
 
 
 def built(name: str, folder: Path) -> None:

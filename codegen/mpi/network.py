@@ -17,8 +17,8 @@ else:
 ITERATION = 0.5e-9
 # Of one exchange: messages to both sides, and ranks that are not quite even.
 MESSAGES = 4
-# Time steps without a message where blocks are thick: as many as tiles over time take.
-DEPTH = 8
+# Of the time of a step in tiles over time: what a step takes that brings all its data from memory.
+PLAIN = 2
 # Blocks for each rank where they are dealt out in turn: the last rank to have one left is an eighth behind at most.
 DEALT = 8
 

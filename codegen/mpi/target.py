@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def support(network: str = NETWORK) -> str:
     """The functions that generated code calls for ranks."""
-    from codegen.mpi.network import DEALT, DEPTH, ITERATION, MESSAGES, load_network
+    from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PLAIN, load_network
     from codegen.target.text.templates import environment
 
     found = load_network(network)
@@ -30,7 +30,7 @@ def support(network: str = NETWORK) -> str:
         bandwidth=repr(found.bandwidth),
         iteration=repr(ITERATION),
         messages=MESSAGES,
-        steps=DEPTH,
+        plain=PLAIN,
         blocks=DEALT,
     )
 

@@ -19,7 +19,7 @@ from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import JOINED, Cut, Phase
 from codegen.mpi.share import WideSteps
 from codegen.mpi.trees import MessageLoops, ModelLoops
-from codegen.mpi.wide import STEPS, WIDE
+from codegen.mpi.wide import STEPS, WIDE, time_tile
 from codegen.region import ProvenRegion as Result
 from codegen.scop.model import Access, Param, Scop
 from codegen.scop.types import CType
@@ -89,16 +89,17 @@ class RankViews:
             for low, high in ((x.wide.first, x.wide.past), (b.first, b.past))
         )
         work = work_text(self.program, self.cut, ints)
-        reach = x.wide.slope + max(x.wide.more.values())
+        reach = max(x.wide.slope, *x.wide.more.values())
+        tile, line = time_tile(made.code)
         self.helpers.add("tw_min")
-        head = f"long {STEPS[0]} = {first}; {STEPS[0]} < {past}; {STEPS[0]} += tw_depth"
+        head = f"long {STEPS[0]} = {first}; {STEPS[0]} < {past}; {STEPS[0]} = tw_next_step({STEPS[0]}, tw_depth)"
         body = (
-            View("decl", f"const long {STEPS[1]} = tw_min({STEPS[0]} + tw_depth, {past});"),
+            View("decl", f"const long {STEPS[1]} = tw_min(tw_next_step({STEPS[0]}, tw_depth), {past});"),
             *self._exchange(*x.move, {}),
             *self._printed(made, {}),
         )
         return (
-            View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {rows}, {reach});"),
+            View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {rows}, {reach}, {tile}, {line});"),
             View("if", "tw_depth > 1", body=(View("for", head, "steps without a message", body=body),), orelse=views),
         )
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from codegen.ast.ctree import CNode, For, walk
 from codegen.mpi.blocks import GIVER, MINE, TAKER, RankBlocks, block_of, block_params, ordered, with_params, within
 from codegen.mpi.messages import RankedProgram, two_ranks
 from codegen.mpi.phases import Cut
@@ -21,7 +22,7 @@ from codegen.record import record
 from codegen.scop.dependences import compute_dependences, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Guard, Param, Scop
-from codegen.scop.tree import Band, Leaf, Loop, Seq
+from codegen.scop.tree import PIPELINED, Band, Leaf, Loop, Seq
 from codegen.scop.types import LONG
 from codegen.transform.program import Program, make_program
 
@@ -155,6 +156,12 @@ def wide_program(p: Program, wide: Wide, blocks: Sequence[RankBlocks]) -> Progra
     scop = replace(p.scop, params=params, context=context.coalesce(), statements=stmts, guard=Guard(true, true))
     deps = compute_dependences(scop, p.tree, free_pairs(scop, p.reassociate) or None)
     return make_program(scop, deps, p.tree, p.reassociate)
+
+
+def time_tile(code: CNode) -> tuple[int, int]:
+    """Steps of a tile over time in what a rank runs, and whether threads run such tiles one behind the other."""
+    tiles = [n for n in walk(code) if isinstance(n, For) and n.step > 1]
+    return (tiles[0].step if tiles else 1), int(bool(tiles) and tiles[0].loop.kind == PIPELINED)
 
 
 def wide_halo(ranked: RankedProgram, wide: Wide) -> dict[str, isl.Set]:
