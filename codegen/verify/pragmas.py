@@ -109,7 +109,7 @@ class _Pragmas:
         changed, declared = set(_changed(texts)), set(_declared(texts))
         gathered = {n for _, n in _reductions(d)}
         for name in copies:
-            if name in changed | declared | gathered or name not in self._constants() or f"&{name}" in " ".join(texts):
+            if name in changed | declared | gathered or name not in self._constants() or _has_address(name, texts):
                 raise Unread(f"threads have copies of `{name}`, which is no variable that stays as it is")
         if d.words & {"parallel", "for"}:
             self._check_own(node, changed, declared, gathered)
@@ -226,6 +226,11 @@ def _blocks(around: Sequence[View]) -> Iterator[tuple[View, int]]:
     for outer, inner in zip(reversed(around[:-1]), reversed(around[1:]), strict=True):
         if outer.kind == "block":
             yield outer, next(k for k, x in enumerate(outer.body) if x is inner)
+
+
+def _has_address(name: str, texts: Sequence[str]) -> bool:
+    """Is there a pointer to the variable itself, not to an element behind it?"""
+    return any(re.search(rf"&{name}\b(?!\[|\.|->)", text) for text in texts if f"&{name}" in text)
 
 
 def _changed(texts: Sequence[str]) -> Iterator[str]:

@@ -108,6 +108,7 @@ CHANGES = {
     "a result for others to see": ("least", "double least = *tw_least;", "(void)*tw_least;"),
     "the greatest in place of the least": ("least", "reduction(min:", "reduction(max:"),
     "a copy of what changes": ("own", "parallel for", "parallel for firstprivate(B)"),
+    "a copy that has an address": ("bytes", "(b[i * m + j]", "(*&b[i * m + j] + !&m"),
     "a copy of a result": ("sums", "reduction(+:s)", "firstprivate(s)"),
     "a copy of the counter": ("bytes", "firstprivate(", "firstprivate(i, "),
     "values that nobody sets": ("bytes", "firstprivate(", "private("),
