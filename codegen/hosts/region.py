@@ -28,7 +28,7 @@ from codegen.strategy.products.selection import blocking
 from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
-from codegen.target.finished import FinishedText, finished
+from codegen.target.finished import FinishedText, finished, respelled
 from codegen.target.pragmas import Threads, shared_by_team
 from codegen.target.region_views import RegionViews, region_views
 from codegen.target.view import Blocks
@@ -87,6 +87,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     others = _others(views, around, found)
     done = finished(emitted, around, others)
     _prove_variants(scop, done, [x for _, x in others])
+    _prove_finish(scop, emitted, done, around)
     text, links = done.text, done.links
     if options.line_statements:
         lines = {x.name: s.region.presumed_line(x.loc.line) for x in scop.statements}
@@ -144,6 +145,16 @@ def _prove_pragmas(views: RegionViews) -> None:
     problem = wrong_pragmas(views.short, views.views, views.threads == "team")
     if problem:
         raise Unproven("no-proof", f"a directive could not be proven: {problem}", views.scop.loc)
+
+
+def _prove_finish(scop: Scop, emitted: RegionText, done: FinishedText, around: Surroundings) -> None:
+    """Raises Unproven unless the text for the file is, but for its layout and names, the one that was proven."""
+    from codegen.verify.finish import wrong_finish
+
+    proven = respelled(emitted.kept, done.merged or emitted.plain, around.language)
+    problem = wrong_finish(proven, done.text, around.names)
+    if problem:
+        raise Unproven("no-proof", f"what stands in the file is not what was proven: {problem}", scop.loc)
 
 
 def _prove_variants(scop: Scop, done: FinishedText, proven: Sequence[RegionText]) -> None:

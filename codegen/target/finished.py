@@ -49,7 +49,7 @@ def finished(made: RegionText, around: Surroundings, others: Sequence[tuple[str,
     text = flattened(text)
     helpers = made.helpers | used(text)
     users = [_flush(deeper(around.original.rstrip("\n")))]
-    text, links, macros = outlined(_flush(_but(made.kept, text, around.language)), users, made.links, made.parts)
+    text, links, macros = outlined(_flush(respelled(made.kept, text, around.language)), users, made.links, made.parts)
     new = names.new(text) | {names.word(x) for x in macros}
     text, firsts = laid_out(names.of(text), users)
     text = text if text.endswith("\n") else text + "\n"
@@ -65,7 +65,7 @@ def called_kernels(made: RegionText, portable: Portable | None) -> frozenset[Any
     return frozenset((*portable.shared, (isa, bits, portable)))
 
 
-def _but(original: str, text: str, language: Language) -> str:
+def respelled(original: str, text: str, language: Language) -> str:
     """The text as its language has it, but for what the user wrote."""
     parts = text.split(original) if original.strip() else [text]
     return original.join(in_language(part, language) for part in parts)

@@ -163,7 +163,8 @@ class _Pragmas:
 
     def _constants(self) -> set[str]:
         """Variables whose values a region only reads, and that are no arrays: parameters of functions are pointers."""
-        pointers = {x.base for x in self.scop.arrays.values() if x.place == "param" and x.depth > 0}
+        used = ((self.scop.arrays[a.array], a.path) for _, a in self.scop.accesses())
+        pointers = {x.base for x, path in used if x.place == "param" and path and path[0].kind != "member"}
         return {p.text for p in self.scop.params if p.text.isidentifier()} | pointers
 
     def _means_nothing(self, name: str, text: str, v: View, node: For) -> bool:

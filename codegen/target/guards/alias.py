@@ -265,8 +265,9 @@ def _pointer_values(scop: Scop) -> Iterator[tuple[str, None]]:
     for _, a in scop.accesses():
         array, arrows = scop.arrays[a.array], 0
         text = array.base
+        depth = max(array.depth, int(array.place == "param"))  # arrays that are parameters are pointers
         for step in a.path if not array.inside and array.place != "buffer" else ():
-            if step.kind == "arrow" or (step.kind != "member" and array.depth > arrows):
+            if step.kind == "arrow" or (step.kind != "member" and depth > arrows):
                 yield text, None
             if step.kind not in ("member", "arrow"):
                 break

@@ -194,9 +194,10 @@ def _pointers(scop: Scop, a: Access) -> Iterator[str]:
     if array.inside or array.place == "buffer":
         return
     text, arrows = array.base, 0
+    depth = max(array.depth, int(array.place == "param"))  # arrays that are parameters are pointers
     for step in a.path:
         if step.kind not in ("member", "arrow"):
-            if array.depth > arrows:
+            if depth > arrows:
                 yield text
             return
         if step.kind == "arrow":

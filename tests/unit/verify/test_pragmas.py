@@ -47,6 +47,14 @@ void f(int n, double *b) {
 #pragma endscop
 }
 """,
+    "arrays": """void f(int n, int m, short A[n][m], signed char B[n][m]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      B[i][j] = A[i][j] / 256;
+#pragma endscop
+}
+""",
     "own": """void f(int n, int m, double A[n][m], double B[n][m]) {
 #pragma scop
   for (int i = 0; i < n; i++)
