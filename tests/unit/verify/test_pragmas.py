@@ -115,7 +115,7 @@ CHANGES = {
     "a store that the source has not": ("least", "if (__builtin_memcmp(&least, tw_least, sizeof least)) ", ""),
     "a result for others to see": ("least", "double least = *tw_least;", "(void)*tw_least;"),
     "the greatest in place of the least": ("least", "reduction(min:", "reduction(max:"),
-    "a copy of what changes": ("own", "parallel for", "parallel for firstprivate(B)"),
+    "a copy of what changes": ("own", "parallel for", "parallel for firstprivate(t)"),
     "a copy that has an address": ("bytes", "(b[i * m + j]", "(*&b[i * m + j] + !&m"),
     "a copy of a result": ("sums", "reduction(+:s)", "firstprivate(s)"),
     "a copy of the counter": ("bytes", "firstprivate(", "firstprivate(i, "),
