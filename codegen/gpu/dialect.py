@@ -40,13 +40,14 @@ class Dialect:
         """A parameter of a kernel, which writes the array or does not. No two arrays overlap."""
         return f"{'' if written else 'const '}{a.kind} *__restrict__ {a.name}"
 
-    def launch(self, kernel: str, sizes: Sequence[int], arguments: Sequence[str]) -> str:
-        """Sizes of a block along x, y and z; none for a single thread."""
+    def launch(self, kernel: str, sizes: Sequence[int], arguments: Sequence[str], step: bool) -> str:
+        """Sizes of a block along x, y and z; none for a single thread. A `step` follows others at once."""
         counts = ("tw_count_x", "tw_count_y - tw_first_y", "tw_count_z - tw_first_z")
         axes = zip(counts, sizes, MOST, strict=False)
         blocks = ", ".join(f"tw_blocks({count}, {n}, {most})" for count, n, most in axes)
         threads = ", ".join(map(str, sizes))
-        return f"TW_LAUNCH({kernel}, dim3({blocks or 1}), dim3({threads or 1}), {', '.join(arguments)});"
+        word = "TW_LAUNCH_STEP" if step else "TW_LAUNCH"
+        return f"{word}({kernel}, dim3({blocks or 1}), dim3({threads or 1}), {', '.join(arguments)});"
 
     def started(self, region: str, kept: bool) -> str:
         """Behind a launch: it may have failed at once."""

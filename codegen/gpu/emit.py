@@ -12,6 +12,8 @@ from codegen.gpu.body import plain_type
 from codegen.gpu.dialect import MOST, Dialect
 from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
 from codegen.gpu.sizes import RowLengths, with_sizes
+from codegen.gpu.staged.find import StagedLoop
+from codegen.gpu.staged.text import kernel_text as staged_text
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, BoxText, array_text
@@ -46,6 +48,7 @@ class KernelText:
     block: int  # threads
     tiles: str = ""  # the same in tiles, and what starts it
     unit: str = ""  # the matrix unit of these
+    step: bool = False  # it is launched by a loop of the host
 
 
 @record
@@ -102,6 +105,7 @@ class DeviceCode:
     tree: CNode
     tiled: Mapping[str, TiledProduct]
     multiprocessors: int
+    staged: tuple[StagedLoop, ...] = ()  # loops of threads that read shared memory
 
 
 def emit_device(
@@ -127,7 +131,7 @@ def device_part(
     sizes = with_sizes(scop)
     scop = sizes.scop
     name = f"{scop.function}_r{scop.region}"
-    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled)
+    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled, staged=code.staged)
     views = kernels.host(code.tree)
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
     texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
@@ -176,15 +180,18 @@ def _part(
         return dialect.pointer(every[name], name in _written(scop, k))
 
     def tiles(k: DeviceKernel) -> str:
-        if k.tiled is None:
+        if k.tiled is None and k.staged is None:
             return ""
         given = {n: declared(k, n) for n in arguments[k.name]}
         how = Printed(f"{k.name}_tile", given, frozenset(known))
+        if k.tiled is None:
+            assert k.staged is not None
+            return staged_text(scop, k.staged, how, dialect.api)
         return kernel_text(scop, k.tiled, how, k.names, dialect.api, memory.multiprocessors)
 
     kernels = tuple(
         KernelText(k.name, _comment(k), ", ".join((*(declared(k, n) for n in arguments[k.name]), *_firsts(k))), k.body,
-                   prod(x.threads for x in k.axes), tiles(k), k.tiled.unit if k.tiled else "")
+                   prod(x.threads for x in k.axes), tiles(k), k.tiled.unit if k.tiled else "", bool(k.around))
         for k in found.kernels
     )  # fmt: skip
     region = f"region {scop.region} of {scop.function}"
@@ -239,12 +246,12 @@ def _launches(
             sizes = [x.threads for x in reversed(k.axes)] or [1]
             firsts = [first_of(axis) for axis, _ in zip(AXES, k.axes, strict=False) if first_of(axis)]
             words = [*arguments[k.name], *firsts]
-            start = View("stmt", dialect.launch(k.name, sizes if k.axes else [], words))
+            start = View("stmt", dialect.launch(k.name, sizes if k.axes else [], words, bool(k.around)))
             for axis, n, most in list(zip(AXES, sizes, MOST, strict=False))[1:]:
                 name, count = first_of(axis), f"tw_count_{axis}"
                 start = View("for", f"long {name} = 0; {name} < {count}; {name} += {n * most}", body=(start,))
             lines = [View("decl", f"const long {', '.join(counts)};")] if counts else []
-            tiles = f" && !{k.name}_tiles({', '.join(arguments[k.name])})" if k.tiled else ""
+            tiles = f" && !{k.name}_tiles({', '.join(arguments[k.name])})" if k.tiled or k.staged else ""
             lines.append(View("if", f"tw_count_x > 0{tiles}", body=(start,)) if counts else start)
             yield View("block", body=(*lines, View("stmt", dialect.started(region, arrays != "host"))))
         else:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
-from codegen.gpu.kernels import AHEAD
+from codegen.gpu.kernels import AHEAD, STRIP
 from codegen.gpu.tiles.model import UNITS
 from codegen.target.finish.names import NameSpelling
 from codegen.target.finish.wrap import wrapped
@@ -52,6 +52,8 @@ def device_files(
         helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(parts, helpers, of),
         tiled=any(k.tiles for p in parts for k in p.kernels), unit_of=UNITS,
         ahead=any(v == AHEAD for p in parts for k in p.kernels for v in texts_of(k.body)),
+        strips=any(v.startswith(STRIP) for p in parts for k in p.kernels for v in texts_of(k.body)),
+        steps=any(k.step for p in parts for k in p.kernels),
         units=sorted({k.unit for p in parts for k in p.kernels if k.unit}),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
     )  # fmt: skip

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, If, Instance, Int, Name, walk
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, Fun, Held, If, Instance, Int, Name, walk
 from codegen.ast.generate import expression
 from codegen.diagnostics import Unsupported
 from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.staged.find import StagedLoop
+from codegen.gpu.staged.text import StagedKernel
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.record import record
 from codegen.scop.dependences import param_space
@@ -29,6 +31,8 @@ from codegen.verify.readback import TreePoint, enter
 
 AXES = ("x", "y", "z")  # the last loop of a grid runs along x
 AHEAD = "TW_AHEAD"  # many loads of a thread's own loop are under way at once
+MOST_STRIP = 8
+STRIP = "TW_STRIP"  # a loop of a few iterations, as straight code
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -52,6 +56,7 @@ class DeviceKernel:
     around: frozenset[str]  # counters of the host's loops around it
     stmts: tuple[str, ...]
     tiled: TiledProduct | None = None  # the same in tiles
+    staged: StagedKernel | None = None  # the same with operands in shared memory
     names: Mapping[str, str] = field(default_factory=dict)  # of the counters of the host's loops
 
 
@@ -74,6 +79,7 @@ class Kernels:
     scratch: list[Held] = field(default_factory=list)  # variables of the region that several kernels use
     counters: dict[str, str] = field(default_factory=dict)  # of loops on the host, by their printed names
     tiled: Mapping[str, TiledProduct] = field(default_factory=dict)  # by statement
+    staged: Sequence[StagedLoop] = ()
 
     def host(self, node: CNode) -> tuple[View, ...]:
         """What the launcher does."""
@@ -128,8 +134,23 @@ class Kernels:
         stmts = tuple(dict.fromkeys(x.stmt for x in walk(node) if isinstance(x, Instance)))
         around = frozenset(names.values())
         tiled = self.tiled.get(stmts[0]) if len(stmts) == 1 else None
-        self.kernels.append(DeviceKernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, dict(names)))
+        staged = next((self._staged(x, names, taken) for x in self.staged if chain and x.nest.grid is chain[0]), None)
+        self.kernels.append(
+            DeviceKernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, staged, dict(names))
+        )
         return LaunchView("launch", kernel=name)
+
+    def _staged(self, what: StagedLoop, names: Mapping[str, str], taken: frozenset[str]) -> StagedKernel:
+        """What a thread does before and behind the loop that reads shared memory, and the names of its counters."""
+        nest, shared = what.nest, frozenset(h.array for h in self.scratch)
+        thread = fresh(nest.grid.loop.name, taken)
+        here = {**names, nest.grid.var: thread}
+        before, after = (
+            _Thread(self, shared, ()).views(Block(part), here, {}, taken | {thread})
+            for part in (nest.before, nest.after)
+        )
+        counter = fresh(nest.loop.loop.name, taken | {thread})
+        return StagedKernel(what, {**here, nest.loop.var: counter}, before, after, shared, self.calls)
 
 
 @record
@@ -165,7 +186,7 @@ class _Thread:
         name = fresh(node.loop.name, taken)
         inner = self.views(node.body, {**names, node.var: name}, held, taken | {name})
         if id(node) not in self.chain:
-            ahead = AHEAD if isinstance(node.body, Instance) else ""
+            ahead = _unrolled(node) if isinstance(node.body, Instance) else ""
             return (View("for", _head(node, name, ints), pragma=ahead, body=inner),)
         axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
         value = View("decl", f"const long {name} = {_own(node, ints, axis)};")
@@ -181,6 +202,15 @@ def _head(node: For, name: str, ints: IntPrinter) -> str:
     """A loop's head."""
     advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
     return f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {advance}"
+
+
+def _unrolled(node: For) -> str:
+    """How a loop over one statement is unrolled: as a whole, if it is a strip of few iterations."""
+    ends = node.upper.args if isinstance(node.upper, Fun) and node.upper.name == "min" else (node.upper,)
+    few = (e.right.value for e in ends if isinstance(e, Bin) and e.op == "+" and e.left == node.lower
+           and isinstance(e.right, Int) and node.op == "<" and node.step == 1)  # fmt: skip
+    count = min(few, default=0)
+    return f"{STRIP}({count})" if 0 < count <= MOST_STRIP else AHEAD
 
 
 def first_of(axis: str) -> str:

@@ -21,7 +21,7 @@ class OpenCLDialect(Dialect):
     def pointer(self, a: ArrayText, written: bool) -> str:
         return f"__global {'' if written else 'const '}{a.kind} *restrict {a.name}"
 
-    def launch(self, kernel: str, sizes: Sequence[int], arguments: Sequence[str]) -> str:
+    def launch(self, kernel: str, sizes: Sequence[int], arguments: Sequence[str], step: bool) -> str:
         counts = ("tw_count_x", "tw_count_y - tw_first_y", "tw_count_z - tw_first_z")
         axes = zip(counts, sizes, MOST, strict=False)
         every = ", ".join(f"tw_threads({count}, {n}, {most})" for count, n, most in axes) or "1"

@@ -14,12 +14,13 @@ from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DeviceCode, emit_device
 from codegen.gpu.kernels import has_grid
-from codegen.gpu.plan.device import load_device
-from codegen.gpu.plan.strategy import device_plan
+from codegen.gpu.plan.device import Device, load_device
+from codegen.gpu.plan.strategy import device_plan, in_strips
+from codegen.gpu.staged.choose import staged_loops, with_staged_loops
 from codegen.gpu.tiles.choose import in_tiles, tiled_products
 from codegen.gpu.tiles.find import NoTiles
 from codegen.options import GenOptions
-from codegen.plan.model import Grid, Plan
+from codegen.plan.model import Grid, Plan, Tile
 from codegen.plan.text import show
 from codegen.plan_outcome import check_words
 from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent
@@ -27,6 +28,7 @@ from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID
+from codegen.strategy.choice import Decision
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
 from codegen.targets.base import RegionJob
@@ -71,7 +73,8 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
 def device_code(made: ProvenRegion, options: GenOptions) -> DeviceCode:
     """What is printed: the tree, and its products in tiles. All of it is proven."""
     tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
-    return DeviceCode(made.code, tiled, load_device(options.device).multiprocessors)
+    staged = staged_loops(made.program, made.code)
+    return DeviceCode(made.code, tiled, load_device(options.device).multiprocessors, staged)
 
 
 def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> ProvenRegion:
@@ -84,12 +87,24 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> P
         if plans:
             check_words(plans[0], target_named(options.target))
             return _by_user(model, plans[0])
-    decision = device_plan(model.program, load_device(options.device), dialect.tiles)
-    code = _proven(decision.program)
+    decision, code = _own_plan(model, load_device(options.device), dialect)
     if dialect.tiles:
         decision = in_tiles(decision, code, load_device(options.device))
+        decision = with_staged_loops(decision, code, load_device(options.device))
     remarks = (*decision.remarks, *_alone(decision.program.scop, code))
     return ProvenRegion(decision.program, decision.plan, decision.program.tree, code, remarks)
+
+
+def _own_plan(model: Modelled, device: Device, dialect: Dialect) -> tuple[Decision, CNode]:
+    """A plan of the tool's own, with strips for stencils where these can be proven."""
+    plain = device_plan(model.program, device, dialect.tiles)
+    cut = in_strips(model.program, plain, device)
+    if any(isinstance(d, Tile) for d in cut.plan.directives):
+        try:
+            return cut, _proven(cut.program)
+        except Unsupported:
+            pass
+    return plain, _proven(plain.program)
 
 
 def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
@@ -100,6 +115,7 @@ def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
     try:
         code = _proven(program)
         tiled_products(program, code)
+        staged_loops(program, code)
     except NoTiles as error:
         raise InputError("illegal-plan", f"tiles cannot carry this out: {error}", plan.loc,
                          "remove `registers` and `stage`") from None

@@ -312,8 +312,9 @@ class Registers:
 
 @record
 class StageShared:
-    """On a device: what a tile of a product uses of an array in so many iterations of the loop over its depth is
-    copied to shared memory, `stages` times one after the other, with `pad` elements behind each line."""
+    """On a device: what a tile of a product uses of an array in so many iterations of the loop over its depth, or where
+    there is none, what a block's threads use in so many of their own loop, is copied to shared memory, `stages` times
+    one after the other, with `pad` elements behind each line."""
 
     array: str
     loop: LoopRef

@@ -180,7 +180,7 @@ def test_sequential_loops_stay_on_the_host() -> None:
 """
     made = generate("f.c", text, GenOptions(target="cuda", stem="f"))
     launcher = made.extra.file(".tw.cu").split('extern "C"')[-1]
-    assert launcher.count("TW_LAUNCH(") == 2 and "for (long s = 0; s < t; s++) {" in launcher
+    assert launcher.count("TW_LAUNCH_STEP(") == 2 and "for (long s = 0; s < t; s++) {" in launcher
 
 
 def test_a_counter_of_the_host_and_one_of_a_kernel_may_have_one_name() -> None:

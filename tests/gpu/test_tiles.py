@@ -147,7 +147,7 @@ def test_the_tools_own_plan_can_be_used_again() -> None:
         (plan("S1.i:4, S1.j:2 threads 8 by 8 on m1n1k1"), "there is no matrix unit m1n1k1"),
         (plan("S1.i:4, S1.j:2 threads 8 by 8", 1), "depths of `A` that are loaded at once are no neighbours"),
         ("region 1\n  grid i:4, j:32\n  registers S1.i:4, S1.j:2 threads 8 by 8\n", "are staged along k"),
-        ("region 1\n  grid i:4, j:32\n  stage A in shared at S1.k:8 stages 3\n", "but no tile in registers"),
+        ("region 1\n  grid i:4, j:32\n  stage A in shared at S1.k:8 stages 3\n", "S1 has no tile in registers"),
         ("region 1\n  registers S1.i:4, S1.j:2 threads 8 by 8\n", "has no threads of a grid"),
         (plan("S1.i:4, S1.j:2 threads 40 by 40"), "a block has 1 to 1024 threads"),
         (plan("S1.i:4, S1.j:2 threads 8 by 8").replace("stages 3", "stages 1"), "two stages at least"),

@@ -10,7 +10,8 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.gpu.plan.device import Device
 from codegen.gpu.plan.order import as_axes, device_order
-from codegen.plan.model import Directive, Grid, LoopRef, Plan, Schedule
+from codegen.gpu.plan.strips import strip_loop
+from codegen.plan.model import Directive, Grid, LoopRef, Order, Plan, Schedule
 from codegen.recognize.access.boxes import cuts
 from codegen.recognize.access.extent import longest
 from codegen.recognize.products.contraction import NoContraction, contraction
@@ -83,18 +84,27 @@ def _bound(source: Program) -> float:
     return 4e-5 + 2 * steps / STEPS
 
 
-def _planned(source: Program, tree: Node, processor: Device) -> Decision:
+def in_strips(source: Program, plain: Decision, processor: Device) -> Decision:
+    """The same plan with strips for the threads of stencils."""
+    first = plain.plan.directives[0] if plain.plan.directives else None
+    return _planned(source, first.tree, processor, strips=True) if isinstance(first, Schedule) else plain
+
+
+def _planned(source: Program, tree: Node, processor: Device, strips: bool = False) -> Decision:
     p, out = source.with_tree(tree), [Schedule(tree)]
     directives: list[Directive] = [*out]
     remarks: list[Diagnostic] = []
     p = apply(p, out[0])
     for band in _kernels(tree):
         name = statements(band)[0]
-        loops = _threads(p, band, processor)
-        directive = Grid(tuple((LoopRef(lp.name, name), n) for lp, n in loops))
+        sizes = _threads(p, band, processor)
+        p, cut = strip_loop(p, band) if strips else (p, ())
+        names = [ref.name for d in cut if isinstance(d, Order) for ref in d.loops] or [lp.name for lp, _ in sizes]
+        loops = [(loop, n) for loop, (_, n) in zip(names, sizes, strict=False)]
+        directive = Grid(tuple((LoopRef(loop, name), n) for loop, n in loops))
         p = apply(p, directive)
-        directives.append(directive)
-        words = ", ".join(f"{lp.name}:{n}" for lp, n in loops)
+        directives += [*cut, directive]
+        words = ", ".join(f"{loop}:{n}" for loop, n in loops)
         remarks.append(_remark("kernel", f"one thread for each iteration of {words} (threads of a block)", p, name))
     return Decision(Plan(source.scop.region, tuple(directives)), tuple(remarks), p)
 

@@ -68,6 +68,7 @@ class StagedOperand:
     layout: str
     pad: int
     fill: str = "0"  # what stands beyond the last depth
+    alone: bool = False  # one line for all threads, which some of them copy
 
     @property
     def vector(self) -> int:
@@ -109,22 +110,31 @@ UNIT_DEPTH = "k + thread % 4"
 
 def place(o: StagedOperand) -> str:
     """Where element `x` at depth `k` lies in shared memory, in room number `slot`."""
-    side = ("ROWS", "COLUMNS")[o.side]
+    side, line = ("ROWS", "COLUMNS")[o.side], _line(o)
     if o.layout == WIDE:
-        return f"slot * (DEPTH * ({side} + {o.pad})) + k * ({side} + {o.pad}) + x"
-    return f"slot * ({side} * (DEPTH + {o.pad})) + x * (DEPTH + {o.pad}) + k"
+        return f"slot * (DEPTH * {line}) + k * {line} + x"
+    return f"slot * ({side} * {line}) + x * {line} + k"
 
 
 def room(o: StagedOperand) -> str:
     """Elements of all rooms of an operand."""
     side = ("ROWS", "COLUMNS")[o.side]
-    one = f"DEPTH * ({side} + {o.pad})" if o.layout == WIDE else f"{side} * (DEPTH + {o.pad})"
+    one = f"DEPTH * {_line(o)}" if o.layout == WIDE else f"{side} * {_line(o)}"
     return f"STAGES * ({one})"
 
 
+def _line(o: StagedOperand) -> str:
+    """Elements from one line of shared memory to the next."""
+    along = ("ROWS", "COLUMNS")[o.side] if o.layout == WIDE else "DEPTH"
+    return f"({along} + {o.pad})" if o.pad else along
+
+
 def copied(o: StagedOperand) -> tuple[str, str, str]:
-    """Copy number `r` of a thread, V elements: row (or column), depth, and how many copies there are."""
+    """Copy number `r` of a thread, V elements: row (or column), depth, and how many copies there are. Of a line that
+    stands alone, threads make a copy whose row is the first one."""
     side, v = ("ROWS", "COLUMNS")[o.side], "V" if o.vector > 1 else "1"
+    if o.alone:
+        return f"thread / (DEPTH / {v})", f"thread % (DEPTH / {v}) * {v}", "1"
     times = f"{side} * DEPTH / ({v} * THREADS)"
     if o.line == "own":
         return f"thread % ({side} / {v}) * {v}", f"thread / ({side} / {v}) + r * (THREADS / ({side} / {v}))", times

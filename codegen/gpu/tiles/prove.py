@@ -49,7 +49,7 @@ def wrong_tile(
         _wrong_sizes(t, s, operands, values)
         or _wrong_blocks()
         or _wrong_owner(t, values)
-        or next(filter(None, (_wrong_staging(o, t, values) for o in operands)), "")
+        or next(filter(None, (wrong_staging(o, t, values) for o in operands)), "")
         or next(filter(None, (_wrong_reads(o, t, values) for o in operands)), "")
         or wrong_order(order, s.stages)
     )
@@ -102,12 +102,19 @@ def _wrong_sizes(t: ThreadTile, s: DepthStaging, operands: Sequence[StagedOperan
         return f"registers or depth are no multiples of those of {t.unit.name}"
     if s.stages < 2:
         return "there is room for one part of the depth only"
-    for o in operands:
-        side = ("ROWS", "COLUMNS")[o.side]
-        v = values["V"] if o.vector > 1 else 1
-        line = values[side] if o.line == "own" else values["DEPTH"]
-        if line % v or t.count % (line // v) or values[side] * values["DEPTH"] % (v * t.count):
-            return f"the threads of a block cannot copy equal parts of `{o.name}`"
+    return next(filter(None, (uneven_copies(o, t, values) for o in operands)), "")
+
+
+def uneven_copies(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> str:
+    """All threads of a block make the same number of copies."""
+    side = ("ROWS", "COLUMNS")[o.side]
+    v = values["V"] if o.vector > 1 else 1
+    line = values[side] if o.line == "own" else values["DEPTH"]
+    if o.alone:
+        few = line % v or t.count < line // v
+        return f"a block has too few threads to copy a line of `{o.name}`" if few else ""
+    if line % v or t.count % (line // v) or values[side] * values["DEPTH"] % (v * t.count):
+        return f"the threads of a block cannot copy equal parts of `{o.name}`"
     return ""
 
 
@@ -128,7 +135,7 @@ def _wrong_owner(t: ThreadTile, values: Mapping[str, int]) -> str:
     return "" if _bijection(owner, _box(*t.sides)) else "an element of a tile has no thread, or two"
 
 
-def _wrong_staging(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> str:
+def wrong_staging(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> str:
     """Every element of a part is copied once, to a place of its own, within the room that there is; copies of several
     elements are of neighbours, in the array and in shared memory, and begin where they may."""
     side, depth = values[("ROWS", "COLUMNS")[o.side]], values["DEPTH"]
@@ -137,6 +144,8 @@ def _wrong_staging(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -
     p = _space(("thread", "r", "v"), (t.count, number(times, values), v))
     row, deep = (f"{row} + v", deep) if wide else (row, f"{deep} + v")
     which = _relation(p, (parsed(row, values), parsed(deep, values)))
+    if o.alone:
+        which = which.intersect_range(isl.Set(f"{{ [x, k] : x < {side} }}"))  # the others copy nothing
     if not _bijection(which, _box(side, depth)):
         return f"an element of `{o.name}` is copied by no thread, or twice"
     rooms = _space(("slot", "x", "k"), (values["STAGES"], side, depth))
@@ -159,7 +168,7 @@ def _wrong_reads(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> 
     if t.unit is not None:
         return _wrong_fragments(o, t, values)
     if o.layout != WIDE:
-        return _wrong_lines(o, values)
+        return wrong_lines(o, values)
     own, var, group = (PLAIN_ROW, "i", values["GI"]) if o.side == 0 else (PLAIN_COLUMN, "j", values["GJ"])
     p = _space(("slot", "thread", var, "k"), (values["STAGES"], t.count, t.registers[o.side], values["DEPTH"]))
     line, at, number_of = parsed(own, values), parsed(place(o), values), Name(var)
@@ -174,7 +183,7 @@ def _wrong_reads(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> 
     return ""
 
 
-def _wrong_lines(o: StagedOperand, values: Mapping[str, int]) -> str:
+def wrong_lines(o: StagedOperand, values: Mapping[str, int]) -> str:
     """Depths that are loaded at once are neighbours in shared memory, and begin where they may."""
     side, step = values[("ROWS", "COLUMNS")[o.side]], values["STEP"]
     p = _space(("slot", "x", "k"), (values["STAGES"], side, values["DEPTH"]))

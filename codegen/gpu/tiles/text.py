@@ -59,15 +59,15 @@ def kernel_text(scop: Scop, p: TiledProduct, how: Printed, names: Mapping[str, s
     return text
 
 
-def _formula(text: str) -> str:
+def formula(text: str) -> str:
     return re.sub(rf"\b({'|'.join(_FORMULA)})\b", r"tw_\1", text)
 
 
-def _plus(text: str) -> str:
+def plus(text: str) -> str:
     return "" if text == "0L" else f"{text} + "
 
 
-def _times(stride: str, kind: str) -> str:
+def times(stride: str, kind: str) -> str:
     """A factor of a product, unless it is one."""
     if stride == "1":
         return ""
@@ -124,7 +124,7 @@ class _Context:
             return {"batch": "", "batches": ""}
         low, high = self.ints.wide(lp.lower, 5), self.ints.wide(lp.upper, 5)
         count = high if low == "0L" else f"{high} - {self.ints.text(lp.lower, 6)}"
-        return {"batch": f"const long {BATCH} = {_plus(low)}(long)blockIdx.z;", "batches": count}
+        return {"batch": f"const long {BATCH} = {plus(low)}(long)blockIdx.z;", "batches": count}
 
     def _bounds(self) -> dict[str, object]:
         """First and past-the-last values of rows, columns and depth, and how many there are."""
@@ -134,7 +134,7 @@ class _Context:
         counts = [high if zero else f"{high} - {self.ints.text(x[0], 6)}"
                   for high, zero, x in zip(highs, from_zero, ends, strict=True)]  # fmt: skip
         return {
-            "first_row": _plus(lows[0]), "first_column": _plus(lows[1]),
+            "first_row": plus(lows[0]), "first_column": plus(lows[1]),
             "first_depth": "0" if from_zero[2] else lows[2], "past_row": highs[0], "past_column": highs[1],
             "past_depth": highs[2], "rows": counts[0], "columns": counts[1], "deep": counts[2],
         }  # fmt: skip
@@ -147,7 +147,7 @@ class _Context:
         by_side = {o.side: x["registers"] for o, x in zip(p.operands, operands, strict=True)}
         return {
             "unit": p.unit, "unit_rows": unit.rows // 8 if unit else 0, "gi": self._group(0), "gj": self._group(1),
-            "row": _formula(row), "column": _formula(column), "neighbours": "2" if unit else "GJ",
+            "row": formula(row), "column": formula(column), "neighbours": "2" if unit else "GJ",
             "operands": operands, "left": by_side[0], "right": by_side[1],
         }  # fmt: skip
 
@@ -158,8 +158,8 @@ class _Context:
         every = {x for o in p.operands for x in (o.own, o.depth)} | set(strides)
         return {
             "target_kind": plain_type(self.scop.arrays[s.accesses[s.target].array].elem),
-            "target": self._element(s.target), "times_row": _times(strides[0], "long"),
-            "times_column": _times(strides[1], "long"), "vector": p.vector if strides[1] == "1" else 1,
+            "target": self._element(s.target), "times_row": times(strides[0], "long"),
+            "times_column": times(strides[1], "long"), "vector": p.vector if strides[1] == "1" else 1,
             "strides": sorted(x for x in every if not x.isdigit()), "aligned": self._aligned(strides),
         }  # fmt: skip
 
@@ -202,11 +202,11 @@ class _Context:
             "kind": o.kind, "layout": o.layout, "fill": o.fill, "first": self._element(o.access),
             **{word: self._named(name, word) for word in ("shared", "registers", "from")},
             "offset": " + ".join(f"tw_room({model.room(q)}, sizeof({q.kind}))" for q in p.operands[:n]) or "0",
-            "times_deep": _times(o.depth, ""), "unsigned_own": _times(o.own, "unsigned"),
-            "unsigned_deep": _times(o.depth, "unsigned"), "copies": copies, "copy_x": _formula(x),
-            "copy_k": _formula(k), "place": _formula(model.place(o)), "v": "V" if o.vector > 1 else "1",
+            "times_deep": times(o.depth, ""), "unsigned_own": times(o.own, "unsigned"),
+            "unsigned_deep": times(o.depth, "unsigned"), "copies": copies, "copy_x": formula(x),
+            "copy_k": formula(k), "place": formula(model.place(o)), "v": "V" if o.vector > 1 else "1",
             "limit": "tw_rows" if o.side == 0 else "tw_columns", "register_sizes": sizes,
-            "line": _formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
+            "line": formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
             "group": ("GI", "GJ")[o.side], "bound": "V" if o.vector > 1 and o.layout == WIDE else "1",
         }  # fmt: skip
 

@@ -1,0 +1,87 @@
+"""Chooses which loops of threads read shared memory, and how much of it, by the plan or by the tool's own model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import CNode
+from codegen.diagnostics import Diagnostic, Severity
+from codegen.gpu.plan.device import Device
+from codegen.gpu.staged.find import StagedLoop, ThreadLoop, operands, staged_loop, thread_loop
+from codegen.gpu.staged.prove import proven
+from codegen.gpu.tiles.choose import MOST_SHARED
+from codegen.gpu.tiles.find import NoTiles
+from codegen.gpu.tiles.model import DEEP, DepthStaging
+from codegen.plan.model import LoopRef, Registers, StageShared
+from codegen.scop.model import Scop
+from codegen.strategy.choice import Decision
+from codegen.transform.program import Program
+
+# Bytes of a row that are copied at a time, and how many such parts there is room for: what an H200 is fastest with, and
+# what takes less shared memory.
+SIZES = ((256, 4), (128, 4), (128, 2))
+
+
+def staged_loops(p: Program, code: CNode) -> tuple[StagedLoop, ...]:
+    """The loops that the plan asks for, proven. Raises NoTiles."""
+    tiled = {d.loops[0][0].stmt for d in p.tiles if isinstance(d, Registers)}
+    wanted: dict[str, list[StageShared]] = {}
+    for d in p.tiles:
+        if isinstance(d, StageShared) and d.loop.stmt not in tiled:
+            wanted.setdefault(d.loop.stmt, []).append(d)
+    found = tuple(_planned(p.scop, code, wanted[n]) for n in sorted(wanted))
+    if len({id(x.nest.grid) for x in found}) != len(found):
+        raise NoTiles("two loops of one thread are staged")
+    return found
+
+
+def _planned(scop: Scop, code: CNode, stages: Sequence[StageShared]) -> StagedLoop:
+    name = stages[0].loop.stmt
+    nest = thread_loop(code, name)
+    sizes = {(d.loop.name, d.size, d.stages) for d in stages}
+    if len(sizes) != 1 or stages[0].loop.name != nest.loop.loop.name:
+        raise NoTiles(f"arrays of {name} are staged along {nest.loop.loop.name}, all in the same way")
+    staging = DepthStaging(stages[0].size, stages[0].stages)
+    made = staged_loop(scop, nest, staging, {d.array: d.pad for d in stages})
+    proven(made, MOST_SHARED)
+    return made
+
+
+def with_staged_loops(d: Decision, code: CNode, processor: Device) -> Decision:
+    """A plan of the tool's own, with arrays in shared memory for its loops of threads."""
+    done: list[object] = []
+    for s in d.program.scop.statements:
+        try:
+            nest = thread_loop(code, s.name)
+            found = _proposed(d.program.scop, nest, s.name, processor)
+        except NoTiles:
+            continue
+        if any(nest.grid is x for x in done):
+            continue
+        done.append(nest.grid)
+        program = replace(d.program, tiles=(*d.program.tiles, *found))
+        plan = replace(d.plan, directives=(*d.plan.directives, *found))
+        arrays = " and ".join(f"`{x.array}`" for x in found)
+        text = f"{arrays} in shared memory, {found[0].size} iterations of {nest.loop.loop.name} at a time"
+        remark = Diagnostic(Severity.REMARK, "kernel", text, s.loc, kind="passed")
+        d = Decision(plan, (*d.remarks, remark), program)
+    return d
+
+
+def _proposed(scop: Scop, nest: ThreadLoop, stmt: str, processor: Device) -> tuple[StageShared, ...]:
+    """Directives for a loop, if they can be proven. Raises NoTiles."""
+    found = [o.staged for o in operands(scop, nest)]
+    if all(o.alone for o in found):
+        raise NoTiles("nothing can be staged")
+    pads = {o.name: 16 // o.bytes if o.layout == DEEP and not o.alone else 0 for o in found}
+    loop, why = LoopRef(nest.loop.loop.name, stmt), "nothing fits the device"
+    for line, stages in SIZES:
+        staging = DepthStaging(line // max(o.bytes for o in found), stages)
+        try:
+            proven(staged_loop(scop, nest, staging, pads), processor.shared_per_block)
+        except NoTiles as error:
+            why = str(error)
+            continue
+        return tuple(StageShared(n, loop, staging.depth, stages, pad) for n, pad in sorted(pads.items()))
+    raise NoTiles(why)

@@ -1,0 +1,168 @@
+"""Template values for a loop of threads that reads shared memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from codegen.ast.ctree import For, Instance, substitute
+from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.staged.find import LoopOperand, StagedLoop, element
+from codegen.gpu.staged.prove import bytes_of
+from codegen.gpu.tiles import model
+from codegen.gpu.tiles.model import DEEP, StagedOperand
+from codegen.gpu.tiles.text import Printed, RegisterBody, formula, plus, times
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.pieces import View
+from codegen.target.text.templates import environment
+
+# Names of the template that are printed without their first letters where the region has no such names.
+LOCALS = (
+    "thread", "rows", "depth", "parts", "part", "left", "slot", "stage", "compute", "mine", "to", "kernel", "wide",
+    "k", "x", "r", "first", "begin",
+)  # fmt: skip
+_FIRST, _BEGIN = "tw_first", "tw_begin"
+
+
+@record
+class StagedKernel:
+    """A loop with the names of its counters, and what a thread does before and behind it."""
+
+    what: StagedLoop
+    names: Mapping[str, str]  # of all loops around its statements
+    before: tuple[View, ...]
+    after: tuple[View, ...]
+    scratch: frozenset[str]
+    calls: Mapping[str, str]
+
+
+def kernel_text(scop: Scop, p: StagedKernel, how: Printed, api: str) -> str:
+    """The kernel, and the function that starts it."""
+    k = _Context(scop, p, IntPrinter({x.name: x for x in scop.params}, p.names), how).values()
+    template = environment().get_template("gpu/staged.cu.j2")
+    body = template.render(k={**k, "given": ()}, api=api).partition("/* Starts the kernel")[0]
+    text = template.render(k={**k, "given": [n for n in how.parameters if re.search(rf"\b{n}\b", body)]}, api=api)
+    for name in LOCALS:
+        if name not in how.taken | set(p.names.values()):
+            text = re.sub(rf"\btw_{name}\b", name, text)
+    return text.rstrip("\n")
+
+
+@record
+class _Context:
+    scop: Scop
+    kernel: StagedKernel
+    ints: IntPrinter
+    how: Printed
+
+    def values(self) -> dict[str, object]:
+        p = self.kernel.what
+        nest = p.nest
+        thread, counter = (self.ints.names[lp.var] for lp in (nest.grid, nest.loop))
+        body = [self._body(at, m, True) for m, at in enumerate(nest.body)]
+        return {
+            "name": self.how.name, "parameters": self.how.parameters, "comment": self._comment(),
+            "threads": p.threads, "depth": p.staging.depth, "stages": p.staging.stages, "vector": p.vector,
+            "before": p.order.before, "loop": p.order.loop, "bytes": bytes_of(p), "thread": thread,
+            "counter": counter if any(re.search(rf"\b{counter}\b", x) for x in body) else "",
+            "at": str, "within": lambda n: f"tw_part + {n}" if n else "tw_part",
+            "first_row": plus(self._low(nest.grid)), "past_row": self.ints.wide(nest.grid.upper, 5),
+            "longest": (1 << 31) // max(p.threads, p.staging.depth),
+            "first_depth": self._low(nest.loop), "past_depth": self.ints.wide(nest.loop.upper, 5),
+            "rows": self._count(nest.grid), "deep": self._count(nest.loop), "aligned": self._aligned(),
+            "strides": sorted({x for o in p.operands for x in (o.staged.own, o.staged.depth) if not x.isdigit()}),
+            "ahead": self.kernel.before, "behind": self.kernel.after, "body": body,
+            "tail": [self._body(at, m, False) for m, at in enumerate(nest.body)],
+            "alone": any(o.staged.alone for o in p.operands),
+            "operands": [self._operand(o, n) for n, o in enumerate(p.operands)],
+            "kept": [self._kept(m, a) for m, a in p.kept],
+        }  # fmt: skip
+
+    def _comment(self) -> str:
+        p = self.kernel.what
+        arrays = " and ".join(o.staged.name for o in p.operands)
+        stmts = ", ".join(dict.fromkeys(at.stmt for at in p.nest.body))
+        what = f"{stmts}: one thread for each {p.nest.grid.loop.name}, {arrays} in shared memory"
+        return f"{what}, {p.staging.depth} iterations of {p.nest.loop.loop.name} at a time, {p.staging.stages} times"
+
+    def _low(self, lp: For) -> str:
+        return self.ints.wide(lp.lower, 5)
+
+    def _count(self, lp: For) -> str:
+        high = self.ints.wide(lp.upper, 5)
+        return high if self._low(lp) == "0L" else f"{high} - {self.ints.text(lp.lower, 6)}"
+
+    def _printer(self, names: Mapping[str, str]) -> DeviceBody:
+        return DeviceBody(self.scop, replace(self.ints, names=names), {}, self.kernel.scratch)
+
+    def _element(self, at: Instance, number: int, names: Mapping[str, str]) -> str:
+        return self._printer(names).access(self.scop.statement(at.stmt), at, number)
+
+    def _operand(self, o: LoopOperand, n: int) -> dict[str, object]:
+        p, s = self.kernel.what, o.staged
+        x, k, copies = model.copied(s)
+        nest = p.nest
+        names = {**self.ints.names, nest.grid.var: _FIRST, nest.loop.var: _BEGIN}
+        rooms = [f"tw_room({model.room(q.staged)}, sizeof({q.staged.kind}))" for q in p.operands[:n]]
+        return {
+            "kind": s.kind, "deep": s.layout == DEEP, "offset": " + ".join(rooms) or "0",
+            **{word: self._named(s.name, word) for word in ("shared", "registers", "from")},
+            "first": self._element(nest.body[o.reader], s.access, names),
+            "times_deep": times(s.depth, ""), "unsigned_own": times(s.own, "unsigned"),
+            "unsigned_deep": times(s.depth, "unsigned"), "copies": copies, "copy_x": formula(x), "copy_k": formula(k),
+            "place": formula(model.place(s)), "v": "V" if s.vector > 1 else "1",
+            "bound": "V" if s.vector > 1 and s.layout != DEEP else "1", "alone": s.alone,
+            "own_place": self._place(s),
+        }  # fmt: skip
+
+    def _place(self, s: StagedOperand) -> str:
+        """Where a thread finds its element of an iteration."""
+        text = model.place(s)
+        return formula(re.sub(r" \+ x \* (\w+|\(.*?\))", "", text) if s.alone else re.sub(r"\bx\b", "thread", text))
+
+    def _named(self, name: str, what: str) -> str:
+        taken = self.how.taken | set(self.kernel.names.values())
+        return f"tw_{name}_{what}" if f"{name}_{what}" in taken else f"{name}_{what}"
+
+    def _kept(self, m: int, number: int) -> dict[str, str]:
+        at = self.kernel.what.nest.body[m]
+        array = self.scop.arrays[self.scop.statement(at.stmt).accesses[number].array]
+        return {"kind": plain_type(array.elem), "name": self._named(array.base, "kept"),
+                "element": self._element(at, number, self.ints.names)}  # fmt: skip
+
+    def _body(self, at: Instance, m: int, full: bool) -> str:
+        """A statement that has its operands in registers, or at the end of the loop in shared memory."""
+        p, s = self.kernel.what, self.scop.statement(at.stmt)
+        known = {}
+        for o in p.operands:
+            here = element(self.scop, p.nest.body[o.reader], o.staged.access)
+            place = f"{self._named(o.staged.name, 'shared')}[{self._place(o.staged)}]"
+            deep = full and o.staged.layout == DEEP
+            known[here] = f"{self._named(o.staged.name, 'registers')}[tw_k]" if deep else place
+        for n, number in p.kept:
+            known[element(self.scop, p.nest.body[n], number)] = self._kept(n, number)["name"]
+        found = {k: known[e] for k in range(len(s.accesses)) if (e := element(self.scop, at, k)) in known}
+        printer = RegisterBody(self.scop, self.ints, {}, self.kernel.scratch, dict(self.kernel.calls), found)
+        return printer.statement(s, at)
+
+    def _aligned(self) -> str:
+        """When all copies of 16 bytes begin and end where they may."""
+        p = self.kernel.what
+        wide = [o for o in p.operands if o.staged.vector > 1]
+        apart = {x for o in wide for x in (o.staged.own, o.staged.depth) if x != "1"}
+        if p.vector == 1 or not wide or any(int(x) % p.vector for x in apart if x.isdigit()):
+            return ""
+        sizes = {"tw_depth" if o.staged.layout == DEEP else "tw_rows" for o in wide}
+        lengths = (*sorted(x for x in apart if not x.isdigit()), *sorted(sizes))
+        pointers = [f"(size_t)&{self._start(o)} % 16 == 0" for o in wide]
+        return " && ".join((*pointers, *(f"{x} % {p.vector} == 0" for x in lengths)))
+
+    def _start(self, o: LoopOperand) -> str:
+        """The first element that the loop touches by an operand."""
+        nest = self.kernel.what.nest
+        at, low = nest.body[o.reader], {lp.var: lp.lower for lp in (nest.grid, nest.loop)}
+        index = tuple(tuple(substitute(e, low) for e in x) for x in at.accesses)
+        return self._element(replace(at, accesses=index), o.staged.access, self.ints.names)
