@@ -30,6 +30,7 @@ from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
 from codegen.target.finished import FinishedText, finished, respelled
 from codegen.target.pragmas import Threads, shared_by_team
+from codegen.target.product.microkernel import MOST_COMMON
 from codegen.target.region_views import RegionViews, region_views
 from codegen.target.view import Blocks
 from codegen.targets.base import RegionJob
@@ -177,15 +178,17 @@ class ProductVariant:
 
 
 def product_variants(codes: Sequence[CNode], machine: Machine) -> tuple[ProductVariant, ...]:
-    """The variants of a machine that a region is printed for; none where it has no products in blocks of its own. A
-    plan with the blocks of that machine may be one that was printed with its variants: it gets them again."""
+    """The variants of a machine that a region is printed for; none where it has no products in blocks of its own, or
+    where kernels that all machines have in common are too narrow for one of them. A plan with the blocks of that
+    machine may be one that was printed with its variants: it gets them again."""
     products = [n.product for code in codes for n in walk(code) if isinstance(n, ProductNode)]
     blocked = [x for x in products if isinstance(x.how, Blocking)]
     if not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
         return ()
-    rest = [MachineVariant("", machine)] if variants(machine) else []
-    found = (*variants(machine), *rest)
-    return tuple(ProductVariant(v.when, partial(_common_blocks, machine=v.machine)) for v in found)
+    every = (*variants(machine), MachineVariant("", machine)) if variants(machine) else ()
+    found = tuple(ProductVariant(v.when, partial(_common_blocks, machine=v.machine)) for v in every)
+    wide = any(v.blocks(x.what).nv > MOST_COMMON for v in found for x in blocked)
+    return () if wide else found
 
 
 def _common_blocks(what: Contraction, machine: Machine) -> Blocking:

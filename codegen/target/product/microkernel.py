@@ -22,9 +22,11 @@ from codegen.target.product.microkernel_rolled import TileTexts, is_rolled, roll
 from codegen.target.product.microkernel_view import view
 from codegen.target.text.templates import environment
 
-__all__ = ["MicroKernel", "asked_sizes", "columns_text", "common_kernel", "is_rolled", "lanes_text", "micro_kernel",
-           "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros", "row_unit", "smaller", "stem",
-           "tile_name", "with_numbers"]  # fmt: skip
+__all__ = ["MOST_COMMON", "MicroKernel", "asked_sizes", "columns_text", "common_kernel", "is_rolled", "lanes_text",
+           "micro_kernel", "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros", "row_unit", "smaller",
+           "stem", "tile_name", "with_numbers"]  # fmt: skip
+
+MOST_COMMON = 3  # vectors in a row of a tile whose kernels are printed once for all instruction sets
 
 
 def name(isa: Isa, mk: MicroKernel) -> str:
@@ -105,7 +107,7 @@ def _cases(isa: Isa, whole: MicroKernel) -> list[tuple[str, str, str]]:
 
 
 def _common_cases(at: str) -> list[tuple[str, str, str]]:
-    """The same for tiles of up to three vectors, in macros; where there are fewer, one of the tests is idle."""
+    """The same for tiles of up to MOST_COMMON vectors, in macros; where there are fewer, one of the tests is idle."""
     mr, nr, nv, low, less, lanes = (f"{at}_{x}" for x in ("MR", "NR", "NV", "HALF", "LESS", "LANES"))
     narrow = [(f"n <= {lanes}", mr, "1"), (f"n <= {less} * {lanes}", mr, less)]
     return [(f"m <= {low} && n > {nr} - {lanes}", low, nv), *narrow, ("", mr, nv)]

@@ -49,6 +49,16 @@ def test_what_is_listed_is_not_proven_again(monkeypatch: pytest.MonkeyPatch) -> 
     assert "tw_rows" in (process_region(s, GEMM, GenOptions(), load_for("generic", "")).text or "")
 
 
+@pytest.mark.listed
+def test_nothing_is_proven_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of four vectors: no kernel for all machines covers them, so that none is tried."""
+    asked: list[str] = []
+    monkeypatch.setattr(check, "_wrong_products", lambda emitted: asked.append(emitted.plain) or "no")
+    text = GEMM.replace("double", "short")
+    (s,) = open_source("in.c", text, GenOptions()).slices
+    assert "tw_rows" in (process_region(s, text, GenOptions(), load_for("generic", "")).text or "") and not asked
+
+
 def test_other_names_make_no_other_text() -> None:
     assert keys(GEMM) and not keys(AGAIN)
 
