@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import field, replace
 from functools import partial
@@ -135,9 +135,11 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     return Generated(whole, results, done.messages, _deps(source, options), plan, extra)
 
 
-def _check_choice(support: str, kernels: Iterable[AnyKernel]) -> None:
+def _check_choice(support: str, kernels: Collection[AnyKernel]) -> None:
     """Macros that choose among kernels have the values that regions were proven with. That they have not is a fault of
     the printer, which no input can lead to."""
+    if not kernels:
+        return  # most files have none; start-up time counts in a build
     from codegen.target.portable import Portable, together
 
     portable = [k for _, _, k in kernels if isinstance(k, Portable)]

@@ -11,6 +11,11 @@ def templates_dir() -> Path:
     return installed if installed.is_dir() else package.parent / "templates"
 
 
+def data_dir(room: str) -> Path:
+    """The folder of a room's tables."""
+    return Path(__file__).resolve().parent / room / "data"
+
+
 def share_dir() -> Path:
     """The folder of the files for build systems, which is inside the package in both."""
     return Path(__file__).resolve().parent / "share"

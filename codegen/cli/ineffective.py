@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Iterator
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
@@ -35,6 +34,8 @@ def ineffective(arguments: argparse.Namespace) -> tuple[Diagnostic, ...]:
 def _unknown_warnings(words: list[str]) -> Iterator[Diagnostic]:
     if not words:
         return
+    import difflib
+
     from codegen.refusals import TABLE, WARNING  # a large table that few command lines need
 
     ids = [e.id for e in TABLE if e.family == WARNING]

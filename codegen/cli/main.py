@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import os
 import sys
@@ -89,6 +88,8 @@ def _overview() -> str:
 
 
 def _unknown_command(word: str) -> str:
+    import difflib  # only then: start-up time counts in a build
+
     from codegen.cli.shell.printing import PRINTS
 
     known = [*(c.name for c in COMMANDS), *(p.flag for p in PRINTS)]

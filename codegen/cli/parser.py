@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -105,6 +104,8 @@ def parse(command: Subcommand, words: list[str]) -> argparse.Namespace:
 def _unknown(command: Subcommand, word: str) -> str:
     if not word.startswith("-"):
         return f"unexpected argument '{word}'"
+    import difflib  # only then: start-up time counts in a build
+
     bare, options = word.split("=")[0].lstrip("-"), options_of(command.name)
     chosen = [f"{o.flags[0]} {bare}" for o in options if bare in (o.choices or ())]
     known = {f.lstrip("-"): f for o in options for f in o.flags}

@@ -12,7 +12,6 @@ from codegen.ast.peel import has_tests
 from codegen.diagnostics import Severity, Unsupported
 from codegen.isa.common import common_name
 from codegen.machine import Machine
-from codegen.machine.variants import MachineVariant, variants
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
@@ -30,7 +29,6 @@ from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
 from codegen.target.finished import FinishedText, finished, respelled
 from codegen.target.pragmas import Threads, shared_by_team
-from codegen.target.product.microkernel import MOST_COMMON
 from codegen.target.region_views import RegionViews, region_views
 from codegen.target.view import Blocks
 from codegen.targets.base import RegionJob
@@ -185,6 +183,9 @@ def product_variants(codes: Sequence[CNode], machine: Machine) -> tuple[ProductV
     blocked = [x for x in products if isinstance(x.how, Blocking)]
     if not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
         return ()
+    from codegen.machine.variants import MachineVariant, variants
+    from codegen.target.product.microkernel import MOST_COMMON
+
     every = (*variants(machine), MachineVariant("", machine)) if variants(machine) else ()
     found = tuple(ProductVariant(v.when, partial(_common_blocks, machine=v.machine)) for v in every)
     wide = any(v.blocks(x.what).nv > MOST_COMMON for v in found for x in blocked)

@@ -12,12 +12,12 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from codegen.isa.common import common, underlying
 from codegen.isa.known import own
 from codegen.isa.model import C_TYPES, LONGEST_BITS, Isa, Vec, bits_of, is_float
+from codegen.resources import data_dir
 from codegen.scop.lanes import ELEMENTS
 
 if sys.version_info >= (3, 11):
@@ -39,8 +39,7 @@ def load(name: str, vector_bits: int = GENERIC_BITS) -> Isa:
 
 def table(name: str) -> dict[str, Any]:
     """A built-in table."""
-    path = resources.files("codegen.isa") / "data" / f"{name}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads((data_dir("isa") / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def isa_of(name: str, data: Mapping[str, Any], vector_bits: int = GENERIC_BITS) -> Isa:

@@ -1,24 +1,22 @@
 """Resolves --machine (a built-in name, `native`, or a TOML file) to a `Machine`."""
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import replace
-from importlib import resources
 
 from codegen.diagnostics import InputError, Loc
 from codegen.isa.known import own
 from codegen.isa.load import table
 from codegen.machine.model import Machine
 from codegen.machine.toml import parse
+from codegen.resources import data_dir
 
 NATIVE = "native"
 
 
 def names() -> tuple[str, ...]:
     """The built-in machines, `generic` first, the rest by name."""
-    folder = resources.files("codegen.machine") / "data"
-    found = sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml"))
+    found = sorted(name[:-5] for name in os.listdir(data_dir("machine")) if name.endswith(".toml"))
     return ("generic", *(n for n in found if n != "generic"))
 
 
@@ -40,8 +38,7 @@ def load(spec: str) -> Machine:
         return parse(spec, _read(spec))
     if spec not in names():
         raise _unknown(spec)
-    data = resources.files("codegen.machine") / "data" / f"{spec}.toml"
-    return parse(f"{spec}.toml", data.read_text(encoding="utf-8"))
+    return parse(f"{spec}.toml", (data_dir("machine") / f"{spec}.toml").read_text(encoding="utf-8"))
 
 
 def load_for(spec: str, isa: str) -> Machine:
@@ -71,6 +68,8 @@ def _read(path: str) -> str:
 
 
 def _unknown(spec: str) -> InputError:
+    import difflib  # only then: start-up time counts in a build
+
     close = difflib.get_close_matches(spec, [*names(), NATIVE], n=1)
     hint = f"did you mean '{close[0]}'?" if close else f"known machines: {', '.join(names())}, native"
     return InputError("unknown-machine", f"unknown machine '{spec}'", Loc("tilewright"), hint)

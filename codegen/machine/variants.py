@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 
 from codegen.isa.load import load as load_isa
 from codegen.machine.load import load
 from codegen.machine.model import Machine
 from codegen.machine.toml import parse
 from codegen.record import record
+from codegen.resources import data_dir
 
 DEFAULT = "generic"
 ARM = "defined(__aarch64__)"
@@ -38,7 +38,7 @@ def _variants() -> tuple[MachineVariant, ...]:
 
 
 def _described(name: str) -> Machine:
-    file = resources.files("codegen.machine") / "data" / "variants" / f"{name}.toml"
+    file = data_dir("machine") / "variants" / f"{name}.toml"
     return parse(f"{name}.toml", file.read_text(encoding="utf-8"))
 
 

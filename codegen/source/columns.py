@@ -4,7 +4,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 
 from codegen.diagnostics import Diagnostic
 from codegen.source.layout.lexis import CHAR, MARKER, STRING, blank_comments, closing
@@ -56,6 +55,8 @@ def source_column(seen: str, written: str, column: int) -> int:
     at = next((k for k, (text, start) in enumerate(there) if start <= column - 1 < start + len(text)), None)
     if at is None or not here:
         return column
+    from difflib import SequenceMatcher  # only then: start-up time counts in a build
+
     before = 0  # the first token of the line that may have become this one
     for a, b, size in SequenceMatcher(None, [t for t, _ in there], [t for t, _ in here], False).get_matching_blocks():
         if a <= at < a + size:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import names_in
@@ -33,6 +32,8 @@ def unknown_names(context: str, texts: Iterable[str], file: str) -> Iterator[Dia
     words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)} if asked else set()
     for name in asked:
         if name not in words:
+            from difflib import get_close_matches  # only then: start-up time counts in a build
+
             close = get_close_matches(name, sorted(words), n=1)
             hint = f"did you mean `{close[0]}`?" if close else "name a parameter of the loops"
             message = f"the assumption speaks of `{name}`, which is nowhere in this file"

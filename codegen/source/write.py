@@ -1,9 +1,7 @@
 """Reading sources and writing results so that nothing is lost, half-written or touched without need."""
 from __future__ import annotations
 
-import difflib
 import os
-import secrets
 import stat
 import sys
 
@@ -72,7 +70,7 @@ def _write_special(path: str, data: bytes) -> bool:
 
 def _replace(path: str, data: bytes) -> None:
     """Write beside the target and rename over it. The kernel applies the umask; an existing mode is kept."""
-    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{secrets.token_hex(4)}.tmp")
+    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.urandom(4).hex()}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -89,6 +87,8 @@ def _replace(path: str, data: bytes) -> None:
 
 def near(path: str) -> str:
     """What may have been meant by a file that cannot be read."""
+    import difflib  # only then: start-up time counts in a build
+
     folder, name = os.path.split(path)
     try:
         if os.path.isdir(path):

@@ -18,7 +18,9 @@ from codegen.source.layout.linemap import LineMap
 from codegen.source.preprocess import Preprocessed
 
 DEFAULT = "tw"
-_OURS = pattern(r"(?:\b|(?<=-D))(?:tw|TW)_\w+")  # in Makefiles -DTW_SERIAL
+_OUR_NAME = r"(?:\b|(?<=-D))(?:tw|TW)_\w+"  # in Makefiles -DTW_SERIAL
+_OURS = pattern(_OUR_NAME)
+_DEFINED = pattern(rf"#define ({_OUR_NAME})")
 _QUOTED = pattern(f"{STRING}|{CHAR}")
 _WORD = pattern(r"[A-Za-z_]\w*")
 
@@ -108,11 +110,11 @@ def names_taken(pre: Preprocessed) -> dict[str, Loc]:
     """
     found: dict[str, Loc] = {}
     for change in pre.changes:
-        m = re.match(rf"#define ({_OURS.pattern})", change.text)
+        m = _DEFINED.match(change.text)
         if m is not None and not change.file.startswith("<"):
             begin = _line_start(pre.text, change.line)
             found.setdefault(m[1], replace(LineMap(pre.text).locate(begin), col=1))
-    if _OURS.search(pre.text):
+    if "tw_" in pre.text or "TW_" in pre.text:
         where = LineMap(pre.text)
         for m in _OURS.finditer(_QUOTED.sub(lambda q: blank(q.group()), pre.text)):
             found.setdefault(m.group(), where.locate(m.start()))
