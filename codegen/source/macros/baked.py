@@ -57,7 +57,7 @@ def _baked(s: RegionSlice, known: Table, files: dict[str, str], pre: Preprocesse
     around = list(_around(s, files, pre, _words(code)))
     macros = used("\n".join([code, *(text for _, text in around)]), known)
     elsewhere = frozenset(used("\n".join(text for file, text in around if file != s.file), known))
-    own = fixed(files[s.file][: s.region.begin])
+    own = fixed(files[s.file], s.region.begin)
     kept = frozenset(n for n, m in macros.items() if n in own and m.file == s.file)
     return Baked(macros, known, kept, text, () if defines(code) else groups, seen, elsewhere)
 

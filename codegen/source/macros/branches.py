@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from codegen.record import record
 from codegen.source.layout.lexis import SPLICE, blank, blank_comments
@@ -31,7 +32,7 @@ class ConditionalGroup:
 
 def groups_of(text: str) -> tuple[ConditionalGroup, ...]:
     """The conditionals of a text, outermost ones; none where they do not pair up."""
-    found = list(_directives(text))
+    found = _directives(text)
     groups, rest = _groups(found, 0)
     return groups if rest == len(found) else ()
 
@@ -47,11 +48,14 @@ def conditions(text: str) -> str:
     return "\n".join(re.sub(r"#\w+|defined ?\(? ?\w+ ?\)?", " ", d) for d in found)
 
 
-def fixed(text: str) -> frozenset[str]:
-    """The names that a file defines outside of all conditionals, and nowhere inside one: no option changes them."""
+def fixed(text: str, before: int) -> frozenset[str]:
+    """The names that a file defines before a place, outside of all conditionals and nowhere inside one: no option
+    changes them."""
     depth = 0
     found: tuple[set[str], set[str]] = (set(), set())
-    for directive, _, _ in _directives(text):
+    for directive, at, _ in _directives(text):
+        if at >= before:
+            break
         word = _word(directive)
         depth += (word in _OPENS) - (word == "endif")
         if word in ("define", "undef"):
@@ -59,12 +63,15 @@ def fixed(text: str) -> frozenset[str]:
     return frozenset(found[0] - found[1])
 
 
-def _directives(text: str) -> Iterator[tuple[str, int, int]]:
+@lru_cache(maxsize=4)  # every region of a file asks
+def _directives(text: str) -> tuple[tuple[str, int, int], ...]:
     """Directives on one line each, without white space after `#`, and where they begin and end."""
+    found = []
     for m in DIRECTIVES.finditer(text):
         if m.group("directive") is not None:
             line = " ".join(blank_comments(SPLICE.sub(" ", m.group("directive"))).split())
-            yield re.sub(r"^(?:#|%:)\s*", "#", line), m.start("directive"), m.end()
+            found.append((re.sub(r"^(?:#|%:)\s*", "#", line), m.start("directive"), m.end()))
+    return tuple(found)
 
 
 def _word(directive: str) -> str:

@@ -33,7 +33,8 @@ def with_names(
     path: str, text: str, cpp: CppOptions, pre: Preprocessed, slices: Sequence[RegionSlice], found: Mapping[int, Baked]
 ) -> tuple[RegionSlice, ...]:
     """The slices, each with the one in which macros have kept their names, where there is one."""
-    names = {s.region.index: _candidates(text, s, found[s.region.index], pre) for s in slices}
+    asked = "\n".join(conditions(t) for t in (text, *(read_or_empty(f) for f in pre.user_deps)))
+    names = {s.region.index: _candidates(found[s.region.index], asked) for s in slices}
     places = {(name, _line(pre, name, s)) for s in slices for name in names[s.region.index]}
     if not places or line_directives(text, path):
         return tuple(slices)
@@ -46,9 +47,9 @@ def with_names(
     return tuple(_paired(s, other.get(s.region.index), names[s.region.index]) for s in slices)
 
 
-def _candidates(text: str, s: RegionSlice, found: Baked, pre: Preprocessed) -> dict[str, str]:
-    """Sizes that something outside of the file's own text decides on, and no `#if` asks for: names and bodies."""
-    asked = "\n".join(conditions(t) for t in (text, *(read_or_empty(f) for f in pre.user_deps)))
+def _candidates(found: Baked, asked: str) -> dict[str, str]:
+    """Sizes that something outside of the file's own text decides on, and that no `#if` has `asked` for: names and
+    bodies."""
     shaping = used(asked, found.known)
     return {n: m.body for n, m in found.macros.items()
             if _is_size(m) and n not in found.fixed and n not in found.elsewhere and n not in shaping}  # fmt: skip

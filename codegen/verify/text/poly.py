@@ -42,7 +42,18 @@ class Poly:
         return Poly({m: -c for m, c in self.terms.items()})
 
     def __sub__(self, other: Number) -> Poly:
-        return self + -poly(other)
+        return self.less(1, poly(other), 1)
+
+    def less(self, scale: int, other: Poly, times: int) -> Poly:
+        """So many times this less so many times another, in one step."""
+        terms = dict(self.terms) if scale == 1 else {m: c * scale for m, c in self.terms.items()}
+        for m, c in other.terms.items():
+            total = terms.get(m, 0) - c * times
+            if total:
+                terms[m] = total
+            else:
+                del terms[m]
+        return Poly(terms)
 
     def __rsub__(self, other: Number) -> Poly:
         return -self + other

@@ -7,6 +7,7 @@ most questions are about one polynomial in all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import add, ge, mul, sub
 from random import Random
 
 from codegen.verify.text.poly import Poly
@@ -71,6 +72,8 @@ class Samples:
 
     def less(self, values: Values, scale: int, fact: Poly, times: int) -> bool:
         """Would values, so many times each, less a fact so many times, still not be negative anywhere?"""
+        if scale == 1 == times:  # nearly always
+            return all(map(ge, values, self.values(fact)))
         return all(v * scale + scale - 1 >= x * times for v, x in zip(values, self.values(fact), strict=True))
 
     def keep(self, fact: Poly) -> None:
@@ -114,10 +117,12 @@ class Samples:
                 continue
             product = self._name(m[0])
             for x in m[1:]:
-                product = [a * b for a, b in zip(product, self._name(x), strict=True)]
+                product = list(map(mul, product, self._name(x)))
             if total is None:
                 start = p.constant
-                total = [c * a + start for a in product]
+                total = [c * a + start for a in product] if start or c != 1 else product
+            elif abs(c) == 1:
+                total = list(map(add if c > 0 else sub, total, product))
             else:
                 total = [t + c * a for t, a in zip(total, product, strict=True)]
         return [p.constant] * self.rows.size if total is None else total

@@ -117,7 +117,8 @@ class _Search:
                 scale, times = abs(a // g), abs(c // g)
                 # An integer is at least 0 if n times it is above -n.
                 if f not in used and self.facts.samples.less(values, scale, f, times):
-                    yield f, goal * scale - f * times + (scale - 1)
+                    left = goal.less(scale, f, times)
+                    yield f, left if scale == 1 else left + (scale - 1)
             if len(m) == 1 and m[0] in self.facts.defined:
                 for f, left in self._meanings(goal, m[0], c):
                     if f not in used and not self.facts.samples.contradict(left):
