@@ -45,6 +45,13 @@ class PrintedEntry(NamedTuple):
 
 
 SOURCES = {
+    "counts": (
+        "void f(int n, const signed char A[n][n], long x[n]) {\n#pragma scop\n"
+        "for (int i = 0; i < n; i++) {\n  x[i] = 0;\n"
+        "  for (int j = i + 1; j < n; j++) for (int k = j + 1; k < n; k++) x[i] += A[i][j] & A[j][k] & A[i][k];\n}\n"
+        "#pragma endscop\n}\n",
+        {},
+    ),
     "sums": (
         "void f(int n, double x[n], double y[n], double A[n][n]) {\n#pragma scop\n"
         "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) x[i] += A[i][j] * y[j];\n#pragma endscop\n}\n",

@@ -121,3 +121,35 @@ def test_boxes_inside_loops_that_others_are_not_in() -> None:
     plan = "region 1\n  tile i:16\n  parallel it\n  unroll k by 4\n"
     (entry,) = launched(source, plan_text=plan)[1]
     assert entry.wrong(entry.text) == ""
+
+
+SYSTEMS = """void f(int n, int m, const double a[n][m], const double b[n][m], double c[n][m], double d[n][m]) {
+  double q;
+#pragma scop
+for (int s = 0; s < m; s++) {
+  for (int i = 1; i < n; i++) {
+    q = 1 / (b[i][s] - a[i][s] * c[i - 1][s]);
+    c[i][s] *= q;
+    d[i][s] = (d[i][s] - a[i][s] * d[i - 1][s]) * q;
+  }
+  for (int i = n - 2; i >= 0; i--)
+    d[i][s] -= c[i][s] * d[i + 1][s];
+}
+#pragma endscop
+}
+"""
+
+
+def test_rows_that_come_back_as_they_were_stay_with_their_core() -> None:
+    """A box holds the row before it, too, which is brought back; both kernels use a column on one core."""
+    (entry,) = launched(SYSTEMS)[1]
+    assert entry.text.count("_k") == 2 and "barrier" not in entry.text and entry.wrong(entry.text) == ""
+
+
+def test_rows_that_another_core_uses_are_waited_for() -> None:
+    apart = SYSTEMS.replace("  for (int i = n - 2", "}\nfor (int s = 0; s < m; s++) {\n  for (int i = n - 2")
+    crossed = apart.replace("-= c[i][s] *", "-= c[i][m - 1 - s] *")
+    assert SYSTEMS != apart != crossed
+    (entry,) = launched(crossed)[1]
+    line = next(x for x in entry.text.split("\n") if "barrier" in x)
+    assert entry.wrong(entry.text) == "" and "do not wait" in entry.wrong(entry.text.replace(line, "", 1))

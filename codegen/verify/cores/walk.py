@@ -59,7 +59,7 @@ class KernelWalk(Moves, ABC):
                 now = s.text
                 if sc.integer(s.kids[2]) != Int(0):
                     raise Unread(f"`{now}` begins elsewhere")
-            elif s.kind == "declare" and s.kids[0].text == "long" and s.text not in self.words.counted:
+            elif _is_counter(s) and s.text not in self.words.counted:
                 todo = self._nest([s, *left], todo, sc, at, stages)
                 left = []
             elif self._tile(s):
@@ -230,6 +230,11 @@ class KernelWalk(Moves, ABC):
     @abstractmethod
     def _deal(self, s: Node, f: LocalMemoryFrame) -> None:
         """A statement that says which turns of a loop this core takes."""
+
+
+def _is_counter(s: Node) -> bool:
+    """Is a `long` declared, and no array of them?"""
+    return s.kind == "declare" and s.kids[0].text == "long" and not s.kids[1].kids
 
 
 def _flat(nodes: Sequence[CNode]) -> list[CNode]:

@@ -19,13 +19,23 @@ from codegen.verify.cores.relations import IN, OUT, box_of, executes, outermost,
 
 
 @record
+class LooseBox:
+    """A box of an array of which more is brought back than is written, by the loops around a statement that uses it;
+    None where it is not known."""
+
+    array: str
+    box: isl.Map | None = None
+    leaf: PrintedStatement | None = None
+
+
+@record
 class LaunchPhase:
     """A kernel, or what the first core runs alone: its statements as its text has them; None where it was not read."""
 
     statements: frozenset[str]
     leaves: tuple[PrintedStatement, ...] | None
     deal: tuple[object, ...] | None  # how tiles go to cores, equal where the same tile goes to the same one
-    loose: frozenset[str]  # arrays of which more is brought back than is written
+    loose: tuple[LooseBox, ...]  # of which more is brought back than is written
     alone: bool = False
 
     @property
@@ -36,8 +46,9 @@ class LaunchPhase:
 def phase_of(scop: Scop, node: CNode, kernel: KernelReader | None) -> LaunchPhase:
     stmts = frozenset(n.stmt for n in walk(node) if isinstance(n, Instance))
     if kernel is None:
-        return LaunchPhase(stmts, None, None, frozenset(a.array for n in stmts for a in scop.statement(n).accesses))
-    return LaunchPhase(stmts, tuple(kernel.leaves), dealing(kernel), frozenset(_loose(scop, kernel)))
+        used = sorted({a.array for n in stmts for a in scop.statement(n).accesses})
+        return LaunchPhase(stmts, None, None, tuple(map(LooseBox, used)))
+    return LaunchPhase(stmts, tuple(kernel.leaves), dealing(kernel), tuple(_loose(scop, kernel)))
 
 
 def dealing(kernel: KernelReader) -> tuple[object, ...] | None:
@@ -65,13 +76,12 @@ def _outer(leaf: PrintedStatement) -> int:
     return kinds.index(True) if True in kinds else len(kinds)
 
 
-def _loose(scop: Scop, kernel: KernelReader) -> Iterator[str]:
-    """Arrays with a box of which more is brought back than is written in it."""
+def _loose(scop: Scop, kernel: KernelReader) -> Iterator[LooseBox]:
     for leaf in kernel.leaves:
         for stage in leaf.stages:
             for copy in stage.copies:
                 if copy.put and not copy.kept and not _all_written(scop, kernel, stage, copy):
-                    yield copy.array
+                    yield LooseBox(copy.array, box_of(stage, copy), leaf)
 
 
 def _all_written(scop: Scop, kernel: KernelReader, stage: StagedBoxes, copy: BoxCopy) -> bool:
@@ -93,13 +103,26 @@ def apart(scop: Scop, deps: Dependences, a: LaunchPhase, b: LaunchPhase, shared:
     for array in sorted(uses[0].keys() & uses[1].keys()):
         if not uses[0][array] and not uses[1][array]:
             continue
-        if array in shared or scop.arrays[array].inside or array in a.loose | b.loose:
+        if array in shared or scop.arrays[array].inside:
+            return array
+        if not all(_used_here(scop, x, p, q) for p, q in ((a, b), (b, a)) for x in p.loose if x.array == array):
             return array
         relations = [d.relation for d in deps.all if d.array == array]
         relations += [deps.folds[array]] if array in deps.folds else []
         if not all(_one_core(scop, m, a, b) and _one_core(scop, m, b, a) for r in relations for m in maps_of(r)):
             return array
     return ""
+
+
+def _used_here(scop: Scop, x: LooseBox, mine: LaunchPhase, other: LaunchPhase) -> bool:
+    """Does the other part use elements of a box only on the core that brings the box back?"""
+    if x.box is None or x.leaf is None or other.leaves is None or mine.deal is None or mine.deal != other.deal:
+        return False
+    for y in other.leaves:
+        for k, a in enumerate(scop.statement(y.instance.stmt).accesses):
+            if a.array == x.array and not _same_tile(x.box.apply_range(touches(y, k).reverse()), x.leaf, y):
+                return False
+    return True
 
 
 def _uses(scop: Scop, p: LaunchPhase) -> dict[str, bool]:
@@ -129,7 +152,7 @@ def _one_core(scop: Scop, m: isl.Map, first: LaunchPhase, then: LaunchPhase) -> 
 
 def _same_tile(pairs: isl.Map, x: PrintedStatement, y: PrintedStatement) -> bool:
     mine, theirs = (_tile(leaf) for leaf in (x, y))
-    if not mine or len(mine) != len(theirs):
+    if not mine or len(mine) != len(theirs) or max(mine) >= pairs.dim(IN):
         return False
     same = isl.Map.universe(pairs.get_space())
     for k, n in zip(mine, theirs, strict=True):
