@@ -45,19 +45,34 @@ class Portable:
 def merged(texts: Sequence[str], known: Sequence[Mapping[str, str]]) -> tuple[str, tuple[dict[str, str], ...]] | None:
     """One text with macros where the texts differ, and the macros' values for each; None where it takes more than that.
     `known` names the words of each text by what they are."""
-    words = [_WORD.findall(text) for text in texts]
-    if len({len(x) for x in words}) != 1 or len({tuple(x) for x in known}) != 1:
+    lines = [text.split("\n") for text in texts]
+    if len({len(x) for x in lines}) != 1 or len({tuple(x) for x in known}) != 1:
         return None
     names: dict[tuple[str, ...], str] = {}
     for name in known[0]:
         names.setdefault(tuple(x[name] for x in known), name)
-    new = [each[0] if len(set(each)) == 1 else names.get(each, "") for each in zip(*words, strict=True)]
+    new: list[str] = []
+    for number, each in enumerate(zip(*lines, strict=True)):
+        found = _merged_line(each, names)
+        if found is None:
+            return None
+        new += ["\n", *found] if number else found
     used = [name for name in known[0] if name in new]
     tables = tuple({name: x[name] for name in used} for x in known)
     again = ("".join(t.get(word, word) for word in new) for t in tables)
     if "" in new or any(x != text for x, text in zip(again, texts, strict=True)):
         return None
     return "".join(new), tables
+
+
+def _merged_line(lines: Sequence[str], names: Mapping[tuple[str, ...], str]) -> list[str] | None:
+    """The words of a line with those that differ by their names, "" where there is none. Most lines are all alike."""
+    if lines.count(lines[0]) == len(lines):
+        return _WORD.findall(lines[0])
+    words = [_WORD.findall(line) for line in lines]
+    if len({len(x) for x in words}) != 1:
+        return None
+    return [each[0] if len(set(each)) == 1 else names.get(each, "") for each in zip(*words, strict=True)]
 
 
 def for_all(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple[str, Portable | None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from codegen.target.portable import TextVariant
 from codegen.verify.text.read import Unread
@@ -23,7 +24,7 @@ def wrong_variants(text: str, variants: Sequence[TextVariant], proven: Sequence[
         return "there is not one text for each machine"
     for v, own in zip(variants, proven, strict=True):
         try:
-            same = expanded(text, v.macros) == tokens(own)
+            same = tuple(expanded(text, v.macros)) == tokens(own)
         except Unread as problem:
             return str(problem)
         if not same:
@@ -38,7 +39,7 @@ def wrong_choice(text: str, variants: Sequence[TextVariant]) -> str:
     for k, v in enumerate(variants):
         try:
             known = _defined(text, whens, k)
-            wrong = next((n for n, x in v.macros if expanded(n, _reached(n, known)) != tokens(x)), "")
+            wrong = next((n for n, x in v.macros if tuple(expanded(n, _reached(n, known))) != tokens(x)), "")
         except Unread as problem:
             return str(problem)
         if wrong:
@@ -95,12 +96,14 @@ def expanded(text: str, macros: Sequence[tuple[str, str]]) -> list[str]:
         m = _HEAD.fullmatch(head)
         if m is None or m[1] in known:
             raise Unread(f"`{head}` is no macro, or defined twice")
-        known[m[1]] = None if m[2] is None else tuple(x.strip() for x in m[2].split(",")), tuple(tokens(body))
+        known[m[1]] = None if m[2] is None else tuple(x.strip() for x in m[2].split(",")), tokens(body)
     return _expanded(tokens(text), known)
 
 
-def tokens(text: str) -> list[str]:
-    return [m[1] for m in _TOKEN.finditer(text) if m[1]]
+@lru_cache(maxsize=16)
+def tokens(text: str) -> tuple[str, ...]:
+    """Without comments and white space. Kept for the last texts: the common one is asked for by every machine."""
+    return tuple([t for t in _TOKEN.findall(text) if t])
 
 
 def _expanded(words: Sequence[str], known: Mapping[str, Macro]) -> list[str]:
