@@ -28,6 +28,8 @@ class RankBlocks:
     past: isl.PwAff
     phases: tuple[str, ...] = ()
     arrays: tuple[ArrayDistribution, ...] = ()
+    axis: int = 0  # of the grid of ranks, which has so many:
+    axes: int = 1
 
     def ends(self, who: str) -> tuple[str, str]:
         """Names of the parameters for where the block of a rank begins and ends."""
@@ -40,22 +42,22 @@ def blocks_of(scop: Scop, cut: Cut, layouts: Sequence[ArrayDistribution] = ()) -
     of arrays are given by their extents; loops inside such a range follow them."""
     out: list[RankBlocks] = []
     for x in layouts:
-        same = next((k for k, b in enumerate(out) if b.past.is_equal(x.extent)), None)
+        same = next((k for k, b in enumerate(out) if b.axis == x.axis and b.past.is_equal(x.extent)), None)
         if same is None:
             zero = x.extent.sub(x.extent)
-            out.append(RankBlocks(len(out), zero, x.extent, arrays=(x,)))
+            out.append(RankBlocks(len(out), zero, x.extent, (), (x,), x.axis, x.axes))
         else:
             out[same] = replace(out[same], arrays=(*out[same].arrays, x))
-    for q in cut.shared:
-        first, past = _range(scop, q)
-        for k, b in enumerate(out):
+    for q, axis in [(x, k) for x in cut.shared for k in range(1 + len(x.across))]:
+        first, past = _range(scop, q, axis)
+        for k, b in ((k, b) for k, b in enumerate(out) if b.axis == axis):
             low, high = b.first.union_min(first).coalesce(), b.past.union_max(past).coalesce()
             fits = not b.arrays or (low.is_equal(b.first) and high.is_equal(b.past))
             if _near(b.first, first) and _near(b.past, past) and fits:
                 out[k] = replace(b, first=low, past=high, phases=(*b.phases, q.name))
                 break
         else:
-            out.append(RankBlocks(len(out), first, past, (q.name,)))
+            out.append(RankBlocks(len(out), first, past, (q.name,), (), axis, 1 + len(q.across)))
     return tuple(out)
 
 
@@ -63,15 +65,20 @@ def _near(a: isl.PwAff, b: isl.PwAff) -> bool:
     return constant(a.sub(b).coalesce()) is not None
 
 
-def _range(scop: Scop, q: Phase) -> tuple[isl.PwAff, isl.PwAff]:
-    """The first value of the shared loop and the one behind its last, in all iterations of the loops around it."""
+def shared_values(scop: Scop, q: Phase, stmt: str, axis: int) -> isl.Set:
+    """The values of a shared iterator in all iterations of the loops around it."""
+    values = scop.statement(stmt).domain.intersect_params(scop.context)
+    at, n = q.positions(stmt)[axis], values.dim(isl.dim_type.set)
+    values = values.project_out(isl.dim_type.set, at + 1, n - at - 1)
+    return values.project_out(isl.dim_type.set, 0, at).reset_tuple_id()
+
+
+def _range(scop: Scop, q: Phase, axis: int) -> tuple[isl.PwAff, isl.PwAff]:
+    """The first value of a shared iterator and the one behind its last."""
     low: isl.PwAff | None = None
     high: isl.PwAff | None = None
     for name in q.stmts:
-        values = scop.statement(name).domain.intersect_params(scop.context)
-        n = values.dim(isl.dim_type.set)
-        values = values.project_out(isl.dim_type.set, q.depth + 1, n - q.depth - 1)
-        values = values.project_out(isl.dim_type.set, 0, q.depth).reset_tuple_id()
+        values = shared_values(scop, q, name, axis)
         hull = isl.Set.from_basic_set(values.simple_hull())
         values = hull if hull.dim_is_bounded(isl.dim_type.set, 0) else values
         a, b = values.dim_min(0), values.dim_max(0).add_constant_val(isl.Val(1))
@@ -81,13 +88,29 @@ def _range(scop: Scop, q: Phase) -> tuple[isl.PwAff, isl.PwAff]:
     return low.coalesce(), high.coalesce()
 
 
-def blocks_for(blocks: Sequence[RankBlocks], phase: str) -> RankBlocks:
-    return next(b for b in blocks if phase in b.phases)
+def blocks_for(blocks: Sequence[RankBlocks], phase: str) -> tuple[RankBlocks, ...]:
+    """The blocks of a shared phase, one for each axis of the grid of ranks."""
+    return tuple(sorted((b for b in blocks if phase in b.phases), key=lambda b: b.axis))
 
 
-def block_of(blocks: Sequence[RankBlocks], array: str) -> tuple[RankBlocks, int] | None:
-    """The blocks in which ranks hold an array, and its dimension; None: each holds all of it."""
-    return next(((b, x.position) for b in blocks for x in b.arrays if x.array == array), None)
+def is_held(blocks: Sequence[RankBlocks], array: str) -> bool:
+    """Does a rank hold a part of an array?"""
+    return any(x.array == array for b in blocks for x in b.arrays)
+
+
+def held_by(elements: isl.Set, blocks: Sequence[RankBlocks], array: str, who: str) -> isl.Set:
+    """Those elements of an array that a rank holds."""
+    for b in blocks:
+        for x in (x for x in b.arrays if x.array == array):
+            elements = within(elements, x.position, b.ends(who))
+    return elements
+
+
+def run_by(instances: isl.Set, q: Phase, stmt: str, blocks: Sequence[RankBlocks], who: str, gone: int = 0) -> isl.Set:
+    """Those instances of a statement in a shared phase that a rank runs; the first `gone` iterators are parameters."""
+    for b in blocks_for(blocks, q.name):
+        instances = within(instances, q.positions(stmt)[b.axis] - gone, b.ends(who))
+    return instances
 
 
 def block_params(blocks: Sequence[RankBlocks], *who: str) -> tuple[Param, ...]:

@@ -48,7 +48,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
     alias = overlap_test(scop, job.options.assume_no_alias, job.options.check_alias)
     guard = _guard(ranks, ints, alias.text)
-    summary = f"ranks over {', '.join(dict.fromkeys(q.shared.name for q in ranks.cut.shared if q.shared))}"
+    summary = f"ranks over {', '.join(dict.fromkeys(name for q in ranks.cut.shared for name in q.names(scop)))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
     values = {
         "indent": indent(job.original, s.region.indent),
@@ -122,7 +122,7 @@ def _only_alone(job: RegionJob, ranks: RankViews, one: str) -> str:
 
 def _remark(ranks: RankViews) -> str:
     """Which loops are shared out, and what moves."""
-    shared = [f"{q.shared.name} around {', '.join(q.stmts)}" for q in ranks.cut.shared if q.shared is not None]
+    shared = [f"{' and '.join(q.names(ranks.scop))} around {', '.join(q.stmts)}" for q in ranks.cut.shared]
     whole = [s for q in ranks.cut.phases if q.shared is None for s in q.stmts]
     words = f"ranks share {'; '.join(shared)}"
     words += ", one after the other" if any(q.ordered for q in ranks.cut.shared) else ""

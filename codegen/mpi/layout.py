@@ -12,16 +12,20 @@ from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Array, Scop
 
+AXES = 3  # of a grid of ranks, at most
 HINT = "write --distribute 'A: block, *' for the rows of a matrix A, more arrays behind a semicolon"
 
 
 @record
 class ArrayDistribution:
-    """The dimension of an array whose indices, from 0 to before `extent`, are shared out among ranks in blocks."""
+    """The dimension of an array whose indices, from 0 to before `extent`, are shared out among ranks in blocks: among
+    those along one axis of a grid of ranks with so many axes."""
 
     array: str
     position: int
     extent: isl.PwAff
+    axis: int = 0
+    axes: int = 1
 
 
 def words(text: str) -> Mapping[str, tuple[str, ...]]:
@@ -32,12 +36,19 @@ def words(text: str) -> Mapping[str, tuple[str, ...]]:
         dims = tuple(x.strip() for x in rest.split(","))
         if not colon or not re.fullmatch(r"[A-Za-z_]\w*", name) or any(x not in ("block", "*") for x in dims):
             raise _bad(f"`{part.strip()}` is no distribution of an array")
-        if dims.count("block") != 1:
-            raise _bad(f"`{name}` needs one dimension in blocks, and `*` for the others")
+        if not 1 <= dims.count("block") <= AXES:
+            raise _bad(f"`{name}` needs one to {AXES} dimensions in blocks, and `*` for the others")
         if name in out:
             raise _bad(f"`{name}` is distributed twice")
         out[name] = dims
+    if len({dims.count("block") for dims in out.values()}) > 1:
+        raise _bad("all arrays need as many dimensions in blocks: ranks form one grid")
     return out
+
+
+def axes_of(text: str) -> int:
+    """The axes of the grid of ranks. Raises InputError."""
+    return max((dims.count("block") for dims in words(text).values()), default=1)
 
 
 def _bad(message: str, hint: str = HINT) -> InputError:
@@ -50,14 +61,17 @@ def layouts(scop: Scop, text: str) -> tuple[ArrayDistribution, ...]:
     for name, dims in words(text).items():
         for array in (scop.arrays[n] for n in sorted(scop.arrays)):
             if array.base == name and not array.inside:
-                out.append(_layout(scop, array, dims))
+                blocks = [k for k, word in enumerate(dims) if word == "block"]
+                for axis, position in enumerate(blocks):
+                    extent = _extent(scop, array, dims, position)
+                    out.append(ArrayDistribution(array.name, position, extent, axis, len(blocks)))
     return tuple(out)
 
 
-def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> ArrayDistribution:
+def _extent(scop: Scop, array: Array, dims: tuple[str, ...], position: int) -> isl.PwAff:
+    """How many indices a dimension of an array has."""
     if array.rank != len(dims) or array.opaque or array.mixed:
         raise _bad(f"`{array.base}` has {array.rank} dimension(s) in the region, not {len(dims)}")
-    position = dims.index("block")
     extents = (*array.extents, *("",) * (array.rank - len(array.extents)))
     unknown = next((k for k, e in enumerate(extents) if not e), None)
     text = extents[position] if unknown is None else ""
@@ -65,13 +79,11 @@ def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> ArrayDistributio
     local = isl.LocalSpace.from_space(space)
     zero = isl.Aff.zero_on_domain(local)
     if text.isdigit():
-        return ArrayDistribution(array.name, position, isl.PwAff.from_aff(zero.add_constant_val(isl.Val(int(text)))))
+        return isl.PwAff.from_aff(zero.add_constant_val(isl.Val(int(text))))
     param = next((p for p in scop.params if p.text == text), None)
     if param is None:
         hint = "declare it with its size, as in `double A[n][n]`, and do not change the size before the region"
         which = (position if unknown is None else unknown) + 1
         raise _bad(f"how many elements `{array.base}` has in dimension {which} is not known", hint)
     at = space.find_dim_by_name(isl.dim_type.param, param.name)
-    return ArrayDistribution(
-        array.name, position, isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, at))
-    )
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, at))

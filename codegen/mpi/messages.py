@@ -15,12 +15,12 @@ from codegen.mpi.blocks import (
     GIVER,
     TAKER,
     RankBlocks,
-    block_of,
     block_params,
-    blocks_for,
     cut_evenly,
+    held_by,
+    is_held,
+    run_by,
     with_params,
-    within,
 )
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
@@ -53,7 +53,8 @@ def message_space(p: Program, outer: Sequence[str], blocks: Sequence[RankBlocks]
 
 
 def two_ranks(space: isl.Space, blocks: Sequence[RankBlocks]) -> isl.Set:
-    """What holds for the blocks of any two ranks: the one with the lower number has the lower values in all of them."""
+    """What holds for the blocks of any two ranks: along an axis of their grid, the one with the lower coordinate has
+    the lower values in all of them, or both have the same; they differ along one axis at least."""
 
     def at_most(values: isl.Set, a: str, b: str) -> isl.Set:
         local = isl.LocalSpace.from_space(values.get_space())
@@ -61,14 +62,27 @@ def two_ranks(space: isl.Space, blocks: Sequence[RankBlocks]) -> isl.Set:
                 for n in (a, b))  # fmt: skip
         return values.intersect(next(ends).le_set(next(ends)))
 
-    out = isl.Set.empty(space)
-    for lower, upper in ((GIVER, TAKER), (TAKER, GIVER)):
+    def related(axis: int, lower: str, upper: str) -> isl.Set:
         one = isl.Set.universe(space)
-        for b in blocks:
+        for b in (b for b in blocks if b.axis == axis):
             ends = (*b.ends(lower), *b.ends(upper))
             for k in range(3):
                 one = at_most(one, ends[k], ends[k + 1])
-        out = out.union(one)
+        return one
+
+    def alike(axis: int) -> isl.Set:
+        one = isl.Set.universe(space)
+        for b in (b for b in blocks if b.axis == axis):
+            for a, c in zip(b.ends(GIVER), b.ends(TAKER), strict=True):
+                one = at_most(at_most(one, a, c), c, a)
+            one = at_most(one, *b.ends(GIVER))
+        return one
+
+    same, out = isl.Set.universe(space), isl.Set.empty(space)
+    for axis in range(max((b.axes for b in blocks), default=1)):
+        apart = related(axis, GIVER, TAKER).union(related(axis, TAKER, GIVER))
+        out = out.intersect(apart.union(alike(axis))).union(same.intersect(apart))
+        same = same.intersect(alike(axis))
     return out.intersect(cut_evenly(space, blocks, GIVER, TAKER)).coalesce()
 
 
@@ -76,9 +90,8 @@ def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Excha
     """All that is needed, in the order of the phases; those at which nothing moves are left out."""
     out = []
     first: dict[str, isl.Set] = {}
-    for b in blocks:
-        for x in b.arrays:
-            _add(first, x.array, _halo(p, cut, blocks, x.array))
+    for array in dict.fromkeys(x.array for b in blocks for x in b.arrays):
+        _add(first, array, _halo(p, cut, blocks, array))
     if first:
         out.append(Exchange(START, (), first))
     for q in cut.shared:
@@ -176,16 +189,15 @@ def _with_end(times: isl.UnionMap, end: isl.Set, width: int) -> isl.UnionMap:
 
 def _halo(p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str) -> isl.Set | None:
     """The elements in a giver's block that a taker reads before anybody writes them."""
-    held = block_of(blocks, array)
-    assert held is not None
     space = message_space(p, (), blocks)
     total: isl.Set | None = None
     for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
         m = m.align_params(space)
-        r = cut.phase_of(str(m.get_tuple_name(_IN)))
+        reader = str(m.get_tuple_name(_IN))
+        r = cut.phase_of(reader)
         if r.shared is not None:
-            m = m.intersect_domain(within(m.domain(), r.depth, blocks_for(blocks, r.name).ends(TAKER)))
-        elements = within(m.range(), held[1], held[0].ends(GIVER)).coalesce()
+            m = m.intersect_domain(run_by(m.domain(), r, reader, blocks, TAKER))
+        elements = held_by(m.range(), blocks, array, GIVER).coalesce()
         total = elements if total is None else total.union(elements).coalesce()
     return None if total is None else _simple(total, two_ranks(space, blocks))
 
@@ -219,20 +231,19 @@ def _crossing(
     for m in flow:
         writer = p.scop.statement(str(m.get_tuple_name(_IN)))
         m = m.align_params(space)
-        m = m.intersect_domain(within(m.domain(), q.depth, blocks_for(blocks, q.name).ends(GIVER)))
+        m = m.intersect_domain(run_by(m.domain(), q, writer.name, blocks, GIVER))
         reader = str(m.get_tuple_name(_OUT))
         if reader != END:
             r = cut.phase_of(reader)
             if r.shared is not None and not joined(r, array):
-                m = m.intersect_range(within(m.range(), r.depth, blocks_for(blocks, r.name).ends(TAKER)))
+                m = m.intersect_range(run_by(m.range(), r, reader, blocks, TAKER))
         written = m.domain()
         relation = next(a.relation for a in writer.accesses if a.write and a.array == array).align_params(space)
         if not at_end:
             given = fixed(writer.domain, outer, space)
             written, relation = written.preimage_multi_aff(given), relation.preimage_domain_multi_aff(given)
         elements = written.apply(relation).coalesce()
-        held = block_of(blocks, array) if at_end else None
-        if held is not None:
-            elements = within(elements, held[1], held[0].ends(TAKER))
+        if at_end and is_held(blocks, array):
+            elements = held_by(elements, blocks, array, TAKER)
         total = elements if total is None else total.union(elements).coalesce()
     return None if total is None else _simple(total, two_ranks(space, blocks))

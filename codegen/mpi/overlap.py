@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, MINE, TAKER, block_params, blocks_for, with_params, within
+from codegen.mpi.blocks import GIVER, MINE, TAKER, block_params, blocks_for, run_by, with_params
 from codegen.mpi.messages import Exchange, RankedProgram, message_space, two_ranks
 from codegen.mpi.phases import Phase
 from codegen.record import record
@@ -22,10 +22,16 @@ WIDEST = 4  # iterations at an end of a block that may wait: rows of a stencil
 
 @record
 class Margins:
-    """How many iterations at the beginning and at the end of a block wait for messages."""
+    """How many iterations at the beginning and at the end of a block wait for messages, along the first axis of a grid
+    of ranks, and along `more`."""
 
     low: int
     high: int
+    more: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def sides(self) -> tuple[tuple[int, int], ...]:
+        return ((self.low, self.high), *self.more)
 
 
 def margins(ranked: RankedProgram, moves: Sequence[Exchange]) -> Mapping[str, Margins]:
@@ -41,28 +47,34 @@ def margins(ranked: RankedProgram, moves: Sequence[Exchange]) -> Mapping[str, Ma
 
 
 def _margins(busy: isl.Set, ranked: RankedProgram, q: Phase) -> Margins | None:
-    def fits(low: int, high: int) -> bool:
-        return not wrongly_early(busy, ranked, q, Margins(low, high))
+    def fits(sides: Sequence[int]) -> bool:
+        return not wrongly_early(busy, ranked, q, _of(sides))
 
-    if not fits(WIDEST, WIDEST):
+    sides = [WIDEST] * 2 * (1 + len(q.across))
+    if not fits(sides):
         return None
-    low = next(k for k in range(WIDEST + 1) if fits(k, WIDEST))
-    return Margins(low, next(k for k in range(WIDEST + 1) if fits(low, k)))
+    for at in range(len(sides)):
+        sides[at] = next(k for k in range(WIDEST + 1) if fits([*sides[:at], k, *sides[at + 1 :]]))
+    return _of(sides)
+
+
+def _of(sides: Sequence[int]) -> Margins:
+    return Margins(sides[0], sides[1], tuple(zip(sides[2::2], sides[3::2], strict=True)))
 
 
 def wrongly_early(busy: isl.Set, ranked: RankedProgram, q: Phase, m: Margins) -> str:
     """Does an iteration between the margins touch what may be under way? Empty if none does."""
-    ends = blocks_for(ranked.blocks, q.name).ends(MINE)
-    inside = _between(busy, ends, m)
+    inside = busy
+    for b in blocks_for(ranked.blocks, q.name):
+        inside = _between(inside, b.axis, b.ends(MINE), m.sides[b.axis])
     return "" if inside.is_empty() else f"{', '.join(q.stmts)} would run too early: {inside.sample_point()}"
 
 
 def busy_iterations(ranked: RankedProgram, q: Phase, moves: Sequence[Exchange]) -> isl.Set:
-    """The values of the shared loop of a phase, in this rank's block, with which it touches an element of a message."""
+    """The values of the shared loops of a phase, in this rank's block, with which it touches a message's element."""
     p, blocks = ranked.p, ranked.blocks
     space = with_params(param_space(p.scop), [x.name for x in block_params(blocks, MINE)])
-    ends = blocks_for(blocks, q.name).ends(MINE)
-    out = isl.Set.empty(space.set_from_params().add_dims(isl.dim_type.set, 1))
+    out = isl.Set.empty(space.set_from_params().add_dims(isl.dim_type.set, 1 + len(q.across)))
     for x in (x for x in moves if x.phase):
         for array in sorted(x.elements):
             arriving = _under_way(ranked, x, array, TAKER, space)
@@ -70,23 +82,25 @@ def busy_iterations(ranked: RankedProgram, q: Phase, moves: Sequence[Exchange]) 
             for s in (p.scop.statement(n) for n in q.stmts):
                 for a in (a for a in s.accesses if a.array == array):
                     elements = arriving.union(leaving) if a.write else arriving
-                    domain = within(s.domain.intersect_params(p.scop.context).align_params(space), q.depth, ends)
+                    domain = s.domain.intersect_params(p.scop.context).align_params(space)
+                    domain = run_by(domain, q, s.name, blocks, MINE)
                     touch = a.relation.align_params(space).intersect_domain(domain).intersect_range(elements).domain()
-                    n = touch.dim(isl.dim_type.set)
-                    touch = touch.project_out(isl.dim_type.set, q.depth + 1, n - q.depth - 1)
-                    out = out.union(touch.project_out(isl.dim_type.set, 0, q.depth).reset_tuple_id())
+                    for k in reversed(range(touch.dim(isl.dim_type.set))):
+                        if k not in q.positions(s.name):
+                            touch = touch.project_out(isl.dim_type.set, k, 1)
+                    out = out.union(touch.reset_tuple_id())
     return out.coalesce()
 
 
-def _between(busy: isl.Set, ends: tuple[str, str], m: Margins) -> isl.Set:
-    """The iterations of a set that lie between the margins of a block."""
+def _between(busy: isl.Set, axis: int, ends: tuple[str, str], sides: tuple[int, int]) -> isl.Set:
+    """The iterations of a set that lie between the margins of a block along an axis."""
     space = busy.get_space()
     local = isl.LocalSpace.from_space(space)
-    at = isl.Aff.var_on_domain(local, isl.dim_type.set, 0)
+    at = isl.Aff.var_on_domain(local, isl.dim_type.set, axis)
     first, past = (
         isl.Aff.var_on_domain(local, isl.dim_type.param, space.find_dim_by_name(isl.dim_type.param, e)) for e in ends
     )
-    low, high = first.add_constant_val(isl.Val(m.low)), past.add_constant_val(isl.Val(-m.high))
+    low, high = first.add_constant_val(isl.Val(sides[0])), past.add_constant_val(isl.Val(-sides[1]))
     return busy.intersect(at.ge_set(low)).intersect(at.lt_set(high))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.mpi.blocks import MINE, RankBlocks, block_params, blocks_for, ordered, running, with_params, within
+from codegen.mpi.blocks import MINE, RankBlocks, block_params, blocks_for, ordered, run_by, running, with_params
 from codegen.mpi.phases import Phase
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences, param_space
@@ -41,7 +41,7 @@ def fixed(domain: isl.Set, names: Sequence[str], space: isl.Space) -> isl.MultiA
 def phase_program(p: Program, q: Phase, blocks: Sequence[RankBlocks]) -> Program:
     """What one rank runs of a phase."""
     names = outer_names(q)
-    own = (blocks_for(blocks, q.name),) if q.shared is not None else ()
+    own = blocks_for(blocks, q.name) if q.shared is not None else ()
     params = (*(Param(n, n, LONG) for n in names), *block_params(own, MINE))
     space = with_params(param_space(p.scop), [x.name for x in params])
     given = {s: fixed(p.scop.statement(s).domain, names, space) for s in q.stmts}
@@ -54,7 +54,7 @@ def phase_program(p: Program, q: Phase, blocks: Sequence[RankBlocks]) -> Program
         if s.name in q.stmts:
             inside = _statement(s, given[s.name], p.scop.arrays, q.depth, space)
             if own:
-                inside = replace(inside, domain=within(inside.domain, 0, own[0].ends(MINE)))
+                inside = replace(inside, domain=run_by(inside.domain, q, s.name, own, MINE, q.depth))
             stmts.append(replace(inside, domain=inside.domain.gist_params(context)))
     scop = replace(
         p.scop,

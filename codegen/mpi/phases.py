@@ -37,6 +37,7 @@ class Phase:
     shared: Loop | None = None
     reduced: tuple[tuple[str, str], ...] = ()  # operators and arrays of reductions that the shared loop carries
     ordered: bool = False  # ranks run their blocks one after the other, and hand on what they computed
+    across: tuple[tuple[tuple[str, int], ...], ...] = ()  # further axes of a grid: which iterator of each statement
 
     @property
     def stmts(self) -> tuple[str, ...]:
@@ -46,6 +47,16 @@ class Phase:
     def depth(self) -> int:
         """Loops around it; in its statements the number of the iterator that is shared out."""
         return len(self.outer)
+
+    def positions(self, stmt: str) -> tuple[int, ...]:
+        """The iterators of a statement that are shared out, one for each axis of the grid of ranks."""
+        return (self.depth, *(dict(axis)[stmt] for axis in self.across))
+
+    def names(self, scop: Scop) -> tuple[str, ...]:
+        """The loops that are shared out, by the names that they have around the first statement."""
+        assert self.shared is not None
+        iterators = scop.statement(self.stmts[0]).iterators
+        return (self.shared.name, *(iterators[k] for k in self.positions(self.stmts[0])[1:]))
 
 
 @record

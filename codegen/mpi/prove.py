@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_of, blocks_for, within
+from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, blocks_for, held_by, run_by, shared_values
+from codegen.mpi.grid import handed_across
 from codegen.mpi.messages import (
     END,
     START,
@@ -53,14 +54,14 @@ def wrong_order(made: ModelLoops) -> str:
 
 def not_shared_out(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> str:
     """All values of a shared loop lie in the range that is cut into blocks; that those are parts of it is `tw_part`'s
-    affair. No dependence goes from one iteration to another, which `phases.cut` asks of every loop."""
-    for q in cut.shared:
-        b = blocks_for(blocks, q.name)
+    affair. No dependence goes from one iteration to another, which `phases.cut` asks of every loop; along further axes
+    of a grid it is asked here."""
+    for q, b in [(x, b) for x in cut.shared for b in blocks_for(blocks, x.name)]:
+        problem = handed_across(p, q, b.axis) if b.axis else ""
+        if problem:
+            return problem
         for name in q.stmts:
-            domain = p.scop.statement(name).domain.intersect_params(p.scop.context)
-            n = domain.dim(isl.dim_type.set)
-            values = domain.project_out(isl.dim_type.set, q.depth + 1, n - q.depth - 1)
-            values = values.project_out(isl.dim_type.set, 0, q.depth).reset_tuple_id()
+            values = shared_values(p.scop, q, name, b.axis)
             space = values.get_space()
             behind = isl.Set.from_pw_aff(b.first).apply(isl.Map.lex_le(space))
             before = isl.Set.from_pw_aff(b.past).apply(isl.Map.lex_gt(space))
@@ -85,11 +86,10 @@ def wrong_message(
             problem = _behind(RankedProgram(p, cut, blocks), q, array, flow, sent.get((q.name, array)))
             if problem:
                 return problem
-    for b in blocks:
-        for x in b.arrays:
-            problem = _at_start(p, cut, blocks, x.array, sent.get((START, x.array)))
-            if problem:
-                return problem
+    for array in dict.fromkeys(x.array for b in blocks for x in b.arrays):
+        problem = _at_start(p, cut, blocks, array, sent.get((START, array)))
+        if problem:
+            return problem
     for array in sorted(finals):
         problem = _at_end(p, cut, blocks, array, finals[array], sent.get(("", array)))
         if problem:
@@ -125,7 +125,7 @@ def wrong_turns(ranked: RankedProgram, q: Phase, parts: Sequence[MessageLoops]) 
 def _backwards(ranked: RankedProgram, q: Phase, got: isl.Set) -> str:
     """Would a rank wait for one behind it?"""
     space = got.get_space().params()
-    b = blocks_for(ranked.blocks, q.name)
+    (b,) = blocks_for(ranked.blocks, q.name)
     local = isl.LocalSpace.from_space(space)
     giver, taker = (
         isl.Aff.var_on_domain(local, isl.dim_type.param, space.find_dim_by_name(isl.dim_type.param, b.ends(w)[0]))
@@ -183,22 +183,21 @@ def _behind(
     p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
     space = message_space(p, outer_names(q), blocks)
     ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
-    giver = blocks_for(blocks, q.name).ends(GIVER)
     wrote = isl.Set.empty(got.get_space())
     for name in q.stmts:
         s = p.scop.statement(name)
         given = fixed(s.domain, outer_names(q), space)
         for a in (a for a in s.accesses if a.write and a.array == array):
             relation = a.relation.align_params(space).preimage_domain_multi_aff(given)
-            own = within(s.domain.align_params(space).preimage_multi_aff(given), 0, giver)
+            own = run_by(s.domain.align_params(space).preimage_multi_aff(given), q, name, blocks, GIVER, q.depth)
             wrote = wrote.union(own.apply(relation))
         for m in (m for m in flow if m.get_tuple_name(_IN) == name):
             reader = cut.phase_of(str(m.get_tuple_name(_OUT)))
             pairs = m.align_params(space).preimage_domain_multi_aff(given)
-            pairs = pairs.intersect_domain(within(pairs.domain(), 0, giver))
+            pairs = pairs.intersect_domain(run_by(pairs.domain(), q, name, blocks, GIVER, q.depth))
             if reader.shared is not None and not joined(reader, array):
-                taker = blocks_for(blocks, reader.name).ends(TAKER)
-                pairs = pairs.intersect_range(within(pairs.range(), reader.depth, taker))
+                to = str(m.get_tuple_name(_OUT))
+                pairs = pairs.intersect_range(run_by(pairs.range(), reader, to, blocks, TAKER))
             for a in (a for a in s.accesses if a.write and a.array == array):
                 relation = a.relation.align_params(space).preimage_domain_multi_aff(given)
                 needed = pairs.domain().apply(relation).intersect_params(ranks)
@@ -213,21 +212,19 @@ def _behind(
 def _at_start(p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str, t: MessageLoops | None) -> str:
     """The first message, for an array of which ranks hold blocks: all that a taker reads before it is written, and
     nothing but what its giver holds."""
-    held = block_of(blocks, array)
-    assert held is not None
     space = message_space(p, (), blocks)
     ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
-    giver = held[0].ends(GIVER)
     for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
-        reader = cut.phase_of(str(m.get_tuple_name(_IN)))
+        stmt = str(m.get_tuple_name(_IN))
+        reader = cut.phase_of(stmt)
         m = m.align_params(space)
         if reader.shared is not None:
-            m = m.intersect_domain(within(m.domain(), reader.depth, blocks_for(blocks, reader.name).ends(TAKER)))
-        needed = within(m.range(), held[1], giver).intersect_params(ranks)
+            m = m.intersect_domain(run_by(m.domain(), reader, stmt, blocks, TAKER))
+        needed = held_by(m.range(), blocks, array, GIVER).intersect_params(ranks)
         if not needed.is_subset(got):
             return f"`{array}` is held by one rank and read by another first, but not sent: {needed.sample_point()}"
     whole = isl.Set.universe(got.get_space())
-    if not got.intersect_params(ranks).is_subset(within(whole, held[1], giver)):
+    if not got.intersect_params(ranks).is_subset(held_by(whole, blocks, array, GIVER)):
         return f"the first message has elements of `{array}` that its sender does not hold"
     return ""
 
@@ -245,11 +242,9 @@ def _at_end(
             continue
         assert m.get_tuple_name(_OUT) == END
         s = p.scop.statement(str(m.get_tuple_name(_IN)))
-        last = within(m.domain().align_params(space), q.depth, blocks_for(blocks, q.name).ends(GIVER))
+        last = run_by(m.domain().align_params(space), q, s.name, blocks, GIVER)
         for a in (a for a in s.accesses if a.write and a.array == array):
             want = want.union(last.apply(a.relation.align_params(space)))
-    held = block_of(blocks, array)
-    if held is not None:
-        want = within(want, held[1], held[0].ends(TAKER))
+    want = held_by(want, blocks, array, TAKER)
     want, got = want.intersect_params(ranks), got.intersect_params(ranks)
     return "" if want.is_equal(got) else f"at the end, messages do not have what was last written of `{array}`"

@@ -8,6 +8,7 @@ from functools import partial
 from codegen.diagnostics import InputError
 from codegen.mpi.blocks import blocks_of
 from codegen.mpi.cyclic import in_turn
+from codegen.mpi.grid import on_grid
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, RankedProgram, exchanges, gathered, in_turns
 from codegen.mpi.overlap import Margins, margins
@@ -57,7 +58,7 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
     held = layouts(model.program.scop, options.distribute)
     if model.alone:
         raise NotShared("it runs on the thread that comes to it")
-    along = {x.array: x.position for x in held}
+    along = {x.array: x.position for x in held if not x.axis}
     p, found, own = cut_with_variables(model.program, any_loop if asked is None else partial(_wanted, asked), along)
     for d in asked or ():
         if not any(_wanted((d,), q.shared, q.stmts) for q in found.shared if q.shared is not None):
@@ -67,6 +68,7 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
         raise NotShared("its plan shares no loop among ranks")
     if not found.shared:
         raise NotShared(found.why or "every loop of it carries a dependence")
+    found = on_grid(p, found, held)
     _check_arrays(p.scop, found)
     ranked = RankedProgram(p, found, blocks_of(p.scop, found, held))
     plain = exchanges(p, found, ranked.blocks)

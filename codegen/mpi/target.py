@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from codegen.target.finish.names import NameSpelling
 
 
-def support(network: str = NETWORK) -> str:
-    """The functions that generated code calls for ranks."""
+def support(network: str = NETWORK, axes: int = 1) -> str:
+    """The functions that generated code calls for ranks, in a grid of so many axes."""
     from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PLAIN, load_network
     from codegen.target.text.templates import environment
 
@@ -32,6 +32,7 @@ def support(network: str = NETWORK) -> str:
         messages=MESSAGES,
         plain=PLAIN,
         blocks=DEALT,
+        axes=axes,
     )
 
 
@@ -62,7 +63,10 @@ class Mpi(Target):
     ) -> Extra:
         if not options.distribute and not any(o.part == RANKS for o in outcomes):
             return Extra()
-        text = support(options.network)
+        from codegen.mpi.layout import axes_of
+
+        axes = axes_of(options.distribute)
+        text = support(options.network, axes) if axes > 1 else support(options.network)
         return Extra(text if names is None else names.of(text))
 
     def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:

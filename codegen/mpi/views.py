@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -11,7 +11,7 @@ from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, 
 from codegen.ast.generate import expression
 from codegen.hosts.region import ProductVariant
 from codegen.lower.shift import simple
-from codegen.mpi.blocks import GIVER, MINE, TAKER, RankBlocks
+from codegen.mpi.blocks import GIVER, MINE, TAKER, RankBlocks, blocks_for
 from codegen.mpi.cost import work_text
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.overlap import Margins
@@ -68,14 +68,28 @@ class RankViews:
 
     def _held(self, call: str) -> tuple[View, ...]:
         """Where `check` takes away what a rank does not hold, and collects what ranks hold."""
-        out = []
-        for x in (x for b in self.blocks for x in b.arrays):
+        out = list(self._held_boxes(call))
+        for x in (x for b in self.blocks for x in b.arrays if x.axes == 1):
             a = self.scop.arrays[x.array]
             before, (n, *behind) = a.extents[: x.position], a.extents[x.position :]
             each = " * ".join([f"(long)sizeof({a.elem.spelling})", *(f"({e})" for e in behind)])
             count = " * ".join(f"(long)({e})" for e in before) or "1"
             out.append(View("decl", f"{call}({a.base}, {count}, {n}, {each});"))
         return tuple(out)
+
+    def _held_boxes(self, call: str) -> Iterator[View]:
+        """The same for boxes: what a rank does not hold along one axis or another."""
+        for array in dict.fromkeys(x.array for b in self.blocks for x in b.arrays if x.axes > 1):
+            a = self.scop.arrays[array]
+            size = f"(long)sizeof({a.elem.spelling})"
+            for x in (x for b in self.blocks for x in b.arrays if x.array == array):
+                before, (n, *behind) = a.extents[: x.position], a.extents[x.position :]
+                each = " * ".join([size, *(f"({e})" for e in behind)])
+                count = " * ".join(f"(long)({e})" for e in before) or "1"
+                byte = "0x5a" if call == "tw_enter_blocks" else "0"
+                yield View("decl", f"tw_outside({x.axis}, {a.base}, {count}, {n}, {each}, {byte});")
+            if call == "tw_leave_blocks":
+                yield View("decl", f"tw_whole_box({a.base}, {' * '.join([size, *(f'({e})' for e in a.extents)])});")
 
     def _in_steps(self, views: tuple[View, ...]) -> tuple[View, ...]:
         """The region up to its last exchange: in steps without a message, where that is better, or with one each."""
@@ -147,17 +161,22 @@ class RankViews:
         if m is None:
             wait = (View("decl", "tw_wait();"),) if self.early else ()
             return (*wait, *(self._in_turns(q, given) if q.ordered else self._gathering(q, given)))
-        if not m.low and not m.high:
+        if not any(low or high for low, high in m.sides):
             return self._run_of(q, given)
-        first, past = next(b for b in self.blocks if q.name in b.phases).ends(MINE)
-        views = self._run_of(q, {**given, first: "tw_from", past: "tw_to"})
-        which = f"tw_piece, {first}, {past}, {m.low}, {m.high}"
+        ends, lines = dict[str, str](), []
+        for b in blocks_for(self.blocks, q.name):
+            (first, past), (low, high) = b.ends(MINE), m.sides[b.axis]
+            begin, end = (f"tw{b.axis + 1 if b.axis else ''}_{word}" for word in ("from", "to"))
+            piece = "tw_piece" if b.axes == 1 else f"tw_piece_at({b.axis}, tw_piece)"
+            which = f"{piece}, {first}, {past}, {low}, {high}"
+            lines.append(f"const long {begin} = tw_piece_from({which}), {end} = tw_piece_to({which});")
+            ends |= {first: begin, past: end}
         body = (
-            View("decl", f"const long tw_from = tw_piece_from({which}), tw_to = tw_piece_to({which});"),
+            *(View("decl", line) for line in lines),
             View("if", "tw_piece == 1", body=(View("stmt", "tw_wait();"),)),
-            *views,
+            *self._run_of(q, {**given, **ends}),
         )
-        head = "int tw_piece = 0; tw_piece < 3; tw_piece++"
+        head = f"int tw_piece = 0; tw_piece < {1 + 2 * len(m.sides)}; tw_piece++"
         return (View("for", head, "the interior while messages travel, then what they are for", body=body),)
 
     def _in_turns(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
@@ -209,10 +228,11 @@ class RankViews:
         for b in self.blocks:
             first, past = (self._ints({}).text(_value(v, self.scop)) for v in (b.first, b.past))
             behind = f"{rank} + 1"
-            for name, r in zip(b.ends(who), (rank, behind), strict=True):
+            for name, r, end in zip(b.ends(who), (rank, behind), ("tw_low", "tw_high"), strict=True):
+                part = f"{'tw_dealt' if self.cyclic else 'tw_part'}({first}, {past}, {r})"
+                text = part if b.axes == 1 else f"{end}({b.axis}, {first}, {past}, {rank})"
                 if name in words:
-                    part = "tw_dealt" if self.cyclic else "tw_part"
-                    out.append(View("decl", f"const long {name} = {part}({first}, {past}, {r});"))
+                    out.append(View("decl", f"const long {name} = {text};"))
         return tuple(out)
 
     def _exchange(self, x: Exchange, parts: Sequence[MessageLoops], given: Mapping[str, str]) -> tuple[View, ...]:

@@ -14,7 +14,18 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.ast.ctree import CNode, For, walk
-from codegen.mpi.blocks import GIVER, MINE, TAKER, RankBlocks, block_of, block_params, ordered, with_params, within
+from codegen.mpi.blocks import (
+    GIVER,
+    MINE,
+    TAKER,
+    RankBlocks,
+    block_params,
+    held_by,
+    is_held,
+    ordered,
+    with_params,
+    within,
+)
 from codegen.mpi.messages import RankedProgram, two_ranks
 from codegen.mpi.phases import Cut
 from codegen.recognize.reductions import free_pairs
@@ -182,11 +193,10 @@ def wide_halo(ranked: RankedProgram, wide: Wide) -> dict[str, isl.Set]:
             wrote = _before(within(m.domain(), 1, blocks[0].ends(GIVER)), space)
             relation = next(a.relation for a in writer.accesses if a.write and a.array == array)
             found.append(wrote.apply(relation.align_params(space)))
-        held = block_of(blocks, array)
-        for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array and held is not None):
-            assert held is not None
+        held = is_held(blocks, array)
+        for m in (m for m in maps_of(p.deps.live_in) if held and m.get_tuple_name(_OUT) == array):
             m = m.align_params(space).intersect_domain(taker[str(m.get_tuple_name(_IN))])
-            found.append(within(m.range(), held[1], held[0].ends(GIVER)))
+            found.append(held_by(m.range(), blocks, array, GIVER))
         for more in found:
             exact = more.intersect_params(ranks).coalesce()
             if not exact.is_empty():

@@ -32,7 +32,7 @@ PARTS = {
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),
     "lower": ("nest",),
     "gpu": ("plan", "body", "transfers", "tiles", "staged"),
-    "mpi": ("phases", "layout", "network", "blocks", "phase_program", "messages", "overlap", "cyclic",
+    "mpi": ("phases", "layout", "grid", "network", "blocks", "phase_program", "messages", "overlap", "cyclic",
             "variables", "wide", "trees", "share", "predict"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "readback", "guards", "overlap", "evidence", "scalar_replacement", "lowered", "cores"),

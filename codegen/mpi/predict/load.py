@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cache
+from math import prod
 
 import islpy as isl
 
@@ -49,7 +51,34 @@ def block(b: RankBlocks, at: Setting, rank: int) -> tuple[int, int]:
     if b.number not in at.ranges:
         at.ranges[b.number] = _value(b.first, at), _value(b.past, at)
     first, past = at.ranges[b.number]
-    return part(first, past, rank, at.ranks), part(first, past, rank + 1, at.ranks)
+    coordinate, parts = place(rank, at.ranks, b.axes)[b.axis]
+    return part(first, past, coordinate, parts), part(first, past, coordinate + 1, parts)
+
+
+@cache
+def grid_sides(ranks: int, axes: int) -> tuple[int, ...]:
+    """How many ranks there are along each axis, as `tw_side` chooses for equal extents: with the least surface."""
+    found: list[tuple[int, ...]] = [(ranks,)]
+    for _ in range(axes - 1):
+        found = [(*s[:-1], p, s[-1] // p) for s in found for p in range(s[-1], 0, -1) if s[-1] % p == 0]
+    best = found[0]
+    for s in found[1:]:
+        if _surface(s) < _surface(best) * (1 - 1e-9):
+            best = s
+    return best
+
+
+def _surface(sides: tuple[int, ...]) -> float:
+    return sum(1 / prod(sides[:a] + sides[a + 1 :]) for a in range(len(sides)) if sides[a] > 1)
+
+
+def place(rank: int, ranks: int, axes: int) -> tuple[tuple[int, int], ...]:
+    """The coordinates of a rank in the grid, each with the number of ranks along that axis."""
+    out = []
+    for side in reversed(grid_sides(ranks, axes)):
+        out.append((rank % side, side))
+        rank //= side
+    return tuple(reversed(out))
 
 
 def shares(x: SharedRegion, at: Setting, rank: int) -> Iterator[tuple[Setting, int]]:
@@ -105,8 +134,10 @@ def iterations(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int], ran
             total += points(here)
             continue
         for many, share in shares(x, at, rank):
-            low, high = block(blocks_for(x.ranked.blocks, q.name), many, share)
-            own = here.lower_bound_val(_SET, q.depth, isl.Val(low)).upper_bound_val(_SET, q.depth, isl.Val(high - 1))
+            own = here
+            for b in blocks_for(x.ranked.blocks, q.name):
+                at_axis, (low, high) = q.positions(name)[b.axis], block(b, many, share)
+                own = own.lower_bound_val(_SET, at_axis, isl.Val(low)).upper_bound_val(_SET, at_axis, isl.Val(high - 1))
             total += points(own)
     return total
 

@@ -34,9 +34,11 @@ def shared_lines(model: Modelled, options: GenOptions) -> Iterator[str]:
     for q in x.ranked.cut.phases:
         inside = f" in each iteration of {', '.join(lp.name for lp in q.outer)}" if q.outer else ""
         blocks = "several blocks" if x.cyclic else "blocks"
-        what = f"{blocks} of {q.shared.name}" if q.shared is not None else "all of it on every rank"
+        shared = " and ".join(q.names(x.program.scop)) if q.shared is not None else ""
+        what = f"{blocks} of {shared}" if shared else "all of it on every rank"
         m = x.early.get(q.name)
-        wait = "" if m is None else f"; while messages travel, all but {m.low} + {m.high} iterations at its ends"
+        ends = " and ".join(f"{low} + {high}" for low, high in m.sides) if m is not None else ""
+        wait = f"; while messages travel, all but {ends} iterations at its ends" if ends else ""
         names = ", ".join(arrays[a].base for _, a in q.reduced)
         total = f"; what all gather in {names} is joined" if names else ""
         yield f"    {', '.join(q.stmts)}: {what}{inside}{wait}{total}"
@@ -85,7 +87,7 @@ def _prediction(x: SharedRegion, at: Setting, machine: Machine) -> list[str]:
         "  who computes what",
     ]
     for b in x.ranked.blocks:
-        names = sorted({q.shared.name for q in x.ranked.cut.shared if q.shared and q.name in b.phases})
+        names = sorted({q.names(x.program.scop)[b.axis] for q in x.ranked.cut.shared if q.name in b.phases})
         held = [f"{x.program.scop.arrays[y.array].base} (dimension {y.position + 1})" for y in b.arrays]
         for r in range(min(at.ranks, SHOWN)):
             ends = (block(b, many, share) for many, share in shares(x, at, r))

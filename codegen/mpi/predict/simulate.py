@@ -8,6 +8,7 @@ and the last. Who is sent to is looked at near by, and far away for all others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import log2
 
 from codegen.mpi.blocks import blocks_for
@@ -19,8 +20,10 @@ from codegen.mpi.predict.load import (
     Setting,
     block,
     exchange_behind,
+    grid_sides,
     iterations,
     message_bytes,
+    place,
     times,
 )
 from codegen.mpi.share import SharedRegion
@@ -28,6 +31,7 @@ from codegen.mpi.trees import MessageLoops
 from codegen.record import record
 
 NEAR = 2  # ranks on either side that are looked at one by one
+GRID = 16  # ranks in a grid that are all looked at
 NEXT = 0.25  # of a latency: what each further message of an exchange takes to be handed to the network
 Move = tuple[Exchange, Sequence[MessageLoops]]
 
@@ -95,17 +99,43 @@ def early_of(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int], rank:
     m = x.early.get(q.name)
     if m is None:
         return 0.0
-    low, high = block(blocks_for(x.ranked.blocks, q.name), at, rank)
-    free = max(0, high - low - m.low - m.high) / max(1, high - low)
+    free = 1.0
+    for b in blocks_for(x.ranked.blocks, q.name):
+        low, high = block(b, at, rank)
+        free *= max(0, high - low - sum(m.sides[b.axis])) / max(1, high - low)
     return free * iterations(x, q, at, outer, rank)
 
 
-def partners(at: Setting, rank: int) -> tuple[tuple[int, float], ...]:
-    """Other ranks that are looked at, each with the number of ranks for which it stands."""
+def partners(at: Setting, rank: int, axes: int = 1) -> tuple[tuple[int, float], ...]:
+    """Other ranks that are looked at, each with the number of ranks for which it stands: those near by and, for the
+    others, both ends. In a grid, all whose coordinates are near by, and for others along an axis one of them."""
+    if axes > 1:
+        return _grid_partners(at, rank, axes)
     near = [r for r in range(rank - NEAR, rank + NEAR + 1) if r != rank and 0 <= r < at.ranks]
     far = [r for r in dict.fromkeys((0, at.ranks - 1)) if r != rank and r not in near]
     rest = at.ranks - 1 - len(near)
     return (*((r, 1.0) for r in near), *((r, rest / len(far)) for r in far))
+
+
+def _grid_partners(at: Setting, rank: int, axes: int) -> tuple[tuple[int, float], ...]:
+    mine, sides = place(rank, at.ranks, axes), grid_sides(at.ranks, axes)
+    around = [range(max(0, c - 1), min(side, c + 2)) for c, side in mine]
+    out = [(_number(c, sides), 1.0) for c in product(*around) if c != tuple(c for c, _ in mine)]
+    for axis, (c, side) in enumerate(mine):
+        rest = side - len(around[axis])
+        if rest:
+            far = [x for x, _ in mine]
+            far[axis] = 0 if c > 1 else side - 1
+            out.append((_number(far, sides), float(rest)))
+    return tuple(out)
+
+
+def _number(coordinates: Sequence[int], sides: Sequence[int]) -> int:
+    """The rank at a place of the grid."""
+    out = 0
+    for c, side in zip(coordinates, sides, strict=True):
+        out = out * side + c
+    return out
 
 
 def _exchange(
@@ -115,14 +145,19 @@ def _exchange(
     if move is None or at.ranks == 1 or not count:
         return 0.0, 0.0
     worst, sent = 0.0, []
-    for rank in seen_ranks(at):
-        out = [(message_bytes(x, move, at, None, (rank, r)), n) for r, n in partners(at, rank)]
-        back = [(message_bytes(x, move, at, None, (r, rank)), n) for r, n in partners(at, rank)]
+    axes = max(b.axes for b in x.ranked.blocks)
+    every = axes > 1 and at.ranks <= GRID
+    for rank in range(at.ranks) if every else seen_ranks(at):
+        others = partners(at, rank, axes)
+        out = [(message_bytes(x, move, at, None, (rank, r)), n) for r, n in others]
+        back = [(message_bytes(x, move, at, None, (r, rank)), n) for r, n in others]
         sent.append(sum(b * n for b, n in out))
         for side in (out, back):
             messages, moved = sum(n for b, n in side if b), sum(b * n for b, n in side)
             if messages:
                 worst = max(worst, net.latency * (1 + NEXT * (messages - 1)) + moved / count / net.bandwidth)
+    if every:
+        return worst, sum(sent)
     ends, middle = (sent[0], sent[-1]), sent[len(sent) // 2]
     return worst, sum(ends) + middle * (at.ranks - 2)
 
