@@ -145,7 +145,7 @@ def _driver(rows: Sequence[Contraction]) -> str:
     return "\n".join([*lines, "    return 0;", "}", "#endif", ""])
 
 
-def run_subject(s: Subject, grid: str, folder: Path, library: Path, scheme: str = "full") -> Outcome:
+def run_subject(s: Subject, grid: str, folder: Path, library: Path, scheme: str = "launch") -> Outcome:
     """Generate, build without a warning, run at all sizes, compare with what the original prints."""
     stage = ["generate"]
     try:

@@ -57,7 +57,7 @@ class GenOptions:
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
-    scheme: str = "full"  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
+    scheme: str = "full"  # sunway: see sunway/plan/launch_options.py
     network: str = NETWORK  # mpi: what lies between ranks
     distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'
     arrays: str = "host"  # devices: where the arrays of regions are

@@ -210,9 +210,10 @@ TABLE: tuple[Option, ...] = (
            "mpi: arrays of which each rank holds a block, as in 'A: block, *; b: block'",
            "value", "LIST", default=_DEFAULTS.distribute, affects_output=True),
     Option(("--scheme",), "generation", SOURCE_COMMANDS,
-           "sunway: leave something out, to compare (published: fixed tiles of 32, transfers in series, row commands)",
-           "value", choices=("full", "no-mesh", "no-steps", "published", "published-padded"), default=_DEFAULTS.scheme,
-           affects_output=True),
+           "sunway: leave something out, to compare (published: fixed tiles of 32, transfers in series, row commands; "
+           "launch: start the cores also where they are predicted to be slower)",
+           "value", choices=("full", "launch", "no-mesh", "no-steps", "published", "published-padded"),
+           default=_DEFAULTS.scheme, affects_output=True),
     Option(("--arrays",), "generation", SOURCE_COMMANDS,
            "cuda, hip: where the arrays of regions are (host: what is needed is copied; device, managed: nothing is)",
            "value", choices=("host", "device", "managed"), default=_DEFAULTS.arrays, affects_output=True),

@@ -227,6 +227,13 @@ REGIONS: tuple[Entry, ...] = (
         "Declare it outside the region.",
     ),
     _refusal(
+        "sunway-slower",
+        "With `--target sunway`: by the timing model the compute cores would take longer than the management core, "
+        "whatever the sizes are, so the region stays there. The message has both times.",
+        "Nothing is wrong. Where sums may be added up in another order, `--reassociate` often helps; "
+        "`--scheme launch` starts the cores all the same.",
+    ),
+    _refusal(
         "sunway-store",
         "With `--target sunway`: an element is stored only where a condition on data holds. Compute cores send whole "
         "tiles back, and would store the others, too.",

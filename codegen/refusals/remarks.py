@@ -166,6 +166,13 @@ REMARKS: tuple[Entry, ...] = (
     Entry("ownership", REMARK, "Which elements a thread, a register tile or a core has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry(
+        "predicted",
+        REMARK,
+        "How many times as fast the compute cores of a core group are as its management core, by the timing model, and "
+        "up to which sizes they are not.",
+        "`inspect --target sunway --sizes ...` shows it for sizes of your own.",
+    ),
+    Entry(
         "privatized", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""
     ),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),

@@ -79,7 +79,7 @@ class SunwayText:
     master: str
     helpers: frozenset[str]
     slave: SlavePart
-    launches: int
+    launched: tuple[LaunchPrinter, ...]
     remarks: tuple[Diagnostic, ...]
     stays: tuple[Stay, ...]  # tiles that stay on their cores, as a plan says it
     staged: tuple[LocalMemory, ...]  # what else is in local memory, in the same way
@@ -108,7 +108,7 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
     check_expressible(scop)
     builder = ViewBuilder(scop, pragma_makers(scop, threads=False), threads=False)
     made = _Launched(list(ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads})))
-    for kind, part in _pieces(code):
+    for kind, part in pieces(code):
         if kind == "master":
             made.views.extend(builder.build(part))
         else:
@@ -122,7 +122,7 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
         wrapped(names.of(text), [original, deeper(original)]).rstrip("\n") + "\n",
         frozenset(builder.helpers),
         made.slave_part(_typedefs(scop)),
-        len(launches),
+        tuple(launches),
         tuple(_remarks(scop, launches)),
         tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents),
         tuple(d for x in launches for d in x.staged),
@@ -197,7 +197,7 @@ def _remarks(scop: Scop, launches: Sequence[LaunchPrinter]) -> list[Diagnostic]:
     return [*far, *own]
 
 
-def _pieces(code: CNode) -> list[tuple[str, CNode]]:
+def pieces(code: CNode) -> list[tuple[str, CNode]]:
     """Runs of top-level parts for the cores, and what stays on the master between them."""
     parts = list(code.children) if isinstance(code, Block) else [code]
     if not any(has_kernel(p) for p in parts):

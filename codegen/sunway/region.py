@@ -31,6 +31,7 @@ from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.strategy import TileSizer, split_plan, sunway_plan
 from codegen.sunway.plan.threads import CoreGrid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
+from codegen.sunway.profit.decide import judged
 from codegen.sunway.staging.directives import staging_of
 from codegen.sunway.survey import has_kernel, width_of
 from codegen.target.emit import Surroundings
@@ -147,6 +148,8 @@ def _on_cores(
             "isl-failed", f"isl could not find its footprints: {str(error).splitlines()[0]}", scop.loc
         ) from None
     plan = replace(plan, directives=_with_local_memory(plan, text, group))
+    own = options.plan_text is None and options.scheme == "full" and not options.model
+    predicted = (judged(model.program, text.launched, group),) if own else ()
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
@@ -155,7 +158,7 @@ def _on_cores(
         frozenset(),
         show((plan,), {scop.region: scop}),
         summary,
-        (*model.remarks, *made.remarks, *alias.remarks, *text.remarks),
+        (*model.remarks, *made.remarks, *alias.remarks, *text.remarks, *predicted),
         text.slave,
         names=text.names,
     )

@@ -12,15 +12,19 @@ import islpy as isl
 
 from codegen.ast.ctree import For, If, Instance, node_kids
 from codegen.diagnostics import InputError, Loc, Unsupported
+from codegen.limits import LimitPassed
 from codegen.options import GenOptions
 from codegen.plan.text import show_directive
-from codegen.region_model import Modelled
+from codegen.region_model import Modelled, model_region
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.source.write import write_if_changed
+from codegen.source_file import open_source
+from codegen.sunway.emit import pieces
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.mesh.panels import pool
 from codegen.sunway.plan.launch_options import STYLES
+from codegen.sunway.profit.decide import estimate
 from codegen.sunway.region import author_of, check_kernels, made_for_cores
 from codegen.sunway.resident import who_owns
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
@@ -147,14 +151,45 @@ def timeline(path: str, text: str, options: GenOptions, sizes: Mapping[str, int]
                 "install gcc, or leave --sizes out",
             ) from None  # fmt: skip
         _check_sizes(sizes, scalars(program))
-        found = predict(program, sizes, options.machine, work / "trace")
+        expected = _estimated(path, text, options, sizes)
+        try:
+            found = predict(program, sizes, options.machine, work / "trace", options.timeout)
+        except LimitPassed as error:
+            why = f"the timing model {error} at these sizes; give it more with --timeout, or smaller sizes"
+            return [f"predicted: no time line, and no picture: {why}", *expected]
         events = read_trace(work / "trace")
     if picture:
         at = ", ".join(f"{name} = {n}" for name, n in sizes.items())
         title = f"{os.path.basename(path)} at {at}: {found.seconds * 1e3:.3f} ms predicted"
         write_if_changed(picture, svg(events, found.cycles, found.seconds, title))
     counts = ", ".join(f"{k} {v:.0f}" for k, v in found.counts.items() if v)
-    return [f"predicted: {found.seconds * 1e3:.3f} ms ({counts})", *text_rows(events, found.cycles)]
+    return [f"predicted: {found.seconds * 1e3:.3f} ms ({counts})", *expected, *text_rows(events, found.cycles)]
+
+
+def _estimated(path: str, text: str, options: GenOptions, sizes: Mapping[str, int]) -> list[str]:
+    """The first region's times without running the model, on the cores and on the management core."""
+    region = open_source(path, text, options).slices[0]
+    model = model_region(region, options)
+    if model is None:
+        return []
+    group = author_of(options)[1]
+    found = estimate(model.program, launches_of(model, options), group, sizes)
+    ms = f"{found.management * 1e3:.3f} ms on the management core, {found.cores * 1e3:.3f} ms on the compute cores"
+    return [f"estimated: {ms}, {found.factor:.3g} times as fast, with {found.commands:.0f} transfers"]
+
+
+def launches_of(model: Modelled, options: GenOptions) -> list[LaunchPrinter]:
+    """What a region becomes on the cores."""
+    grid, group, _ = author_of(options)
+    made = made_for_cores(model, options, 1.0)
+    scop = made.program.scop
+    start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
+    out = []
+    for kind, part in pieces(made.code):
+        if kind == "launch":
+            out.append(LaunchPrinter(scop, made.program.deps, group, grid, "x", STYLES[options.scheme], strict=False))
+            out[-1].entry(part, TreePoint(start, (), (), (), ()))
+    return out
 
 
 def _check_sizes(given: Mapping[str, int], have: Mapping[str, str]) -> None:

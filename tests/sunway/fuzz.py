@@ -25,7 +25,8 @@ def run_seed(seed: int, folder: Path, library: Path) -> str:
     program = program_of(seed, FEATURES)
     source = program.text()
     grid = GRIDS[seed % len(GRIDS)]
-    made = generate("prog.c", source, GenOptions(target="sunway", stem="prog", threads=grid, timeout=20))
+    options = GenOptions(target="sunway", stem="prog", threads=grid, timeout=20, scheme="launch")
+    made = generate("prog.c", source, options)
     if not any(r.transformed for r in made.regions):
         return "master: " + ", ".join(n.id for d in made.diagnostics for n in d.notes)
     (folder / "prog_args.h").write_text(made.extra.file("_args.h"))

@@ -120,7 +120,7 @@ def kernels_of(source: str, **options: object) -> list[Printed]:
 
 def launched(source: str, **options: object) -> tuple[list[Printed], list[PrintedEntry]]:
     """All kernels of a region, and what every core runs of each launch."""
-    chosen = GenOptions(target="sunway", stem="f", **options)  # type: ignore[arg-type]
+    chosen = GenOptions(target="sunway", stem="f", **{"scheme": "launch", **options})  # type: ignore[arg-type]
     (s,) = open_source("f.c", source, chosen).slices
     model = model_region(s, chosen)
     assert model is not None

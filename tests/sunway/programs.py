@@ -38,7 +38,8 @@ def build(name: str, folder: Path, library: Path, real: str = "", **options: obj
     made = generate(
         str(path),
         path.read_text(encoding="utf-8"),
-        GenOptions(target="sunway", stem=name, cpp=CppOptions(args=tuple(flags)), **options),  # type: ignore[arg-type]
+        GenOptions(target="sunway", stem=name, cpp=CppOptions(args=tuple(flags)),
+                   **{"scheme": "launch", **options}),  # type: ignore[arg-type]
     )
     original = folder / f"{name}_original"
     assert compile_program([path], original, library, [*FLAGS, *flags]) == ""

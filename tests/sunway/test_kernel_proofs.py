@@ -46,10 +46,11 @@ CHANGES = {
     "a row too many": ("product", "int u = 0; u < 4; u++", "int u = 0; u < 5; u++", -1),
     "a stale vector": (
         "product",
-        "acc[u][w / 4] = simd_vmad(simd_set_doublev4(x0, x0, x0, x0), v2[w / 4], acc[u][w / 4]);",
-        "acc[u][w / 4] = simd_vmad(simd_set_doublev4(x0, x0, x0, x0), v2[w / 4], acc[0][w / 4]);",
+        "acc[u][w / 4] = simd_vmad(x0, v2[w / 4], acc[u][w / 4]);",
+        "acc[u][w / 4] = simd_vmad(x0, v2[w / 4], acc[0][w / 4]);",
         0,
     ),
+    "an element of another row": ("product", "simd_loade(x0, &A_t[i + u - it]", "simd_loade(x0, &A_t[i - it]", 0),
     "another operation": ("grid", "simd_vaddd(v1, v2)", "simd_vsubd(v1, v2)", 0),
     "another constant": (
         "grid",
@@ -65,8 +66,8 @@ CHANGES = {
     ),
     "the depth begins late": (
         "product",
-        "for (long k = kt; k < tw_min(l, kt + 8); k++) {",
-        "for (long k = kt + 1; k < tw_min(l, kt + 8); k++) {",
+        "for (long k = kt; k < tw_min(l, kt + 16); k++) {",
+        "for (long k = kt + 1; k < tw_min(l, kt + 16); k++) {",
         0,
     ),
     "a lost tail": (
@@ -91,7 +92,7 @@ CHANGES = {
     ),
     "the rest of a row is left out": (
         "triangle",
-        "for (; j < tw_min(jt + 95, i) + 1; j++)\n        C_t[i - it][j - jt] *= beta;\n",
+        "for (; j < tw_min(jt + 31, i) + 1; j++)\n        C_t[i - it][j - jt] *= beta;\n",
         "",
         0,
     ),

@@ -45,7 +45,8 @@ FLAGS = ["-Wall", "-Wextra", "-Wno-unknown-pragmas"]
 
 
 def made_of(source, **options):
-    return generate("f.c", source, GenOptions(target="sunway", stem="f", timeout=60, **options))
+    chosen = {"scheme": "launch", **options}
+    return generate("f.c", source, GenOptions(target="sunway", stem="f", timeout=60, **chosen))
 
 
 def stays(made):

@@ -76,12 +76,14 @@ def scalars(program: Path) -> dict[str, str]:
     return {name: kind for kind, name in found}
 
 
-def predict(program: Path, sizes: Mapping[str, int], machine: str = "generic", trace: Path | None = None) -> Prediction:
-    """Run a model for these sizes."""
+def predict(
+    program: Path, sizes: Mapping[str, int], machine: str = "generic", trace: Path | None = None, limit: float = 300
+) -> Prediction:
+    """Run a model for these sizes. Raises LimitPassed where that takes more than so many seconds."""
     env = {"SW_MODEL": "1", **({"SW_TRACE": str(trace)} if trace else {})}
     group = group_for(machine)
     env["SW_MACHINE"] = "sw26010-pro" if group.crts else "sw26010"
-    ran = run_program(program, [f"{k}={v}" for k, v in sizes.items()], env, 300)
+    ran = run_program(program, [f"{k}={v}" for k, v in sizes.items()], env, limit)
     assert ran.code == 0, ran.err
     cycles = ran.counts["cycles"]
     return Prediction(cycles, cycles / group.clock_hz, ran.counts)

@@ -54,6 +54,11 @@ void sw_get_column(void *v, const char *file, int line);
 #define SW_TAKE(v, side) ({ __typeof__(v) sw_taken; sw_get_##side(&sw_taken, __FILE__, __LINE__); sw_taken; })
 #define simd_getr(v) SW_TAKE(v, row)
 #define simd_getc(v) SW_TAKE(v, column)
+/* Loads that also send: a vector, or (e) one element extended to all lanes, along the row or down the column. */
+#define simd_loadr(v, p) (simd_load(v, p), simd_putr(v, 8))
+#define simd_loadc(v, p) (simd_load(v, p), simd_putc(v, 8))
+#define simd_loader(v, p) (simd_loade(v, p), simd_putr(v, 8))
+#define simd_loadec(v, p) (simd_loade(v, p), simd_putc(v, 8))
 
 /* SW26010-Pro (CRTS): destination first, block size before the gap; broadcasts between local memories. */
 typedef volatile int crts_rply_t;

@@ -112,6 +112,7 @@ static void start(sw_core *c, int id)
   c->file = NULL;
   c->ldm_heap = 0;
   c->clock = now + sw_now->launch;
+  c->channel = 0;
   getcontext(&c->context);
   c->context.uc_stack.ss_sp = c->stack;
   c->context.uc_stack.ss_size = (size_t)(c->heap - c->stack);

@@ -3,8 +3,6 @@
 #include "slave.h"
 #include "sw_internal.h"
 
-static double controller; /* when the memory controller is free again */
-
 uint64_t sw_digest(const char *p, long n)
 {
   uint64_t h = 0xcbf29ce484222325u;
@@ -145,11 +143,9 @@ static void issue(sw_command c, dma_mode mode, void *reply, int mask)
     sw_fail("too-many", c.file, c.line, "%d commands in flight", PENDING);
   sw_turn();
   const long block = c.bsize ? c.bsize : c.len;
-  const double from = me->clock + sw_now->startup > controller ? me->clock + sw_now->startup : controller;
-  c.done = from + sw_now->command + (double)c.len * sw_now->clock_hz / (sw_rate(c.stride ? block : c.len) * 1e6);
-  controller = c.done;
+  c.done = sw_served(me, &c);
   sw_event(c.put ? "put" : "get", me->clock, c.done, c.len);
-  me->clock += 20; /* the instructions that set up the command */
+  me->clock += sw_now->issue;
   if (!sw_model) {
     if (c.put && sw_undefined(c.ldm, c.len) >= 0)
       sw_fail("undefined", c.file, c.line, "byte %ld of what is put from %s was never set, or comes from what was not",

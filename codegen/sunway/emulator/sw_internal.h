@@ -46,7 +46,7 @@ typedef struct {
   char *stack, *top; /* top: highest address of the local data memory */
   int live, begun, waiting; /* waiting: 1 barrier, 2 message, 3 shared work */
   uint64_t group;           /* cores that the barrier is for */
-  double clock, busy;
+  double clock, busy, channel; /* channel: when the last command of this core is through */
   long ldm_heap, held; /* held: bytes of main memory that live here until they are released */
   char *heap, *lowest; /* lowest: as deep as the stack has been */
   const char *file;    /* where this core last called the emulator */
@@ -69,10 +69,11 @@ typedef struct {
 
 typedef struct {
   long ldm_bytes, lanes;
-  double clock_hz, launch, barrier, startup, mesh_start, mesh_rate;
-  double command; /* what the controller spends on a command, besides its bytes */
-  const double (*table)[2]; /* bytes of a block, MB/s */
-  int rows;
+  double clock_hz, launch, barrier, mesh_start, mesh_rate;
+  double issue, startup;      /* of a core: to give a command, and until its first byte comes */
+  double command, row, byte;  /* of the memory controller: for a command, each block of it, and each byte */
+  double core_byte;           /* of a core's own channel */
+  double slow[4][2];          /* lengths of blocks that take so many times as long */
 } sw_machine;
 
 extern sw_core sw_cores[CORES];
@@ -89,7 +90,7 @@ void sw_block(int why);
 void sw_turn(void); /* let the core with the earliest clock go first */
 void sw_called(const char *file, int line); /* a core is in a call of the emulator */
 void sw_event(const char *kind, double from, double to, long bytes);
-double sw_rate(long bsize);
+double sw_served(sw_core *me, const sw_command *c); /* when a command that is given now is carried out */
 
 /* Order between cores, and who used which word of main memory. */
 void sw_spawned(void);

@@ -10,21 +10,18 @@ from codegen.ast.ctree import CNode, For, Held, expr_names
 from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
 from codegen.sunway.mesh.panels import GIVERS, SIDE, Mesh, past, pool, resized
-from codegen.sunway.plan.machine import COMMAND, line_of
 from codegen.sunway.staging.local import LocalBuffer
 from codegen.sunway.staging.moves import geometry_of
 from codegen.sunway.staging.transfer import DmaTransfer
 from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import LocalView
 from codegen.sunway.text.views import SlaveView, line
-from codegen.sunway.vector.nests import ROWS
 from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:
     from codegen.sunway.slave import KernelPrinter
 
-OWN = ("shape", "tall", "wide", "deep", "ldm", "across", "tiles", "steps", "parts", "part", "every", "lag", "half", "t",
-       "q", "busy")  # fmt: skip
+OWN = ("shape", "tall", "wide", "deep", "ldm", "across", "tiles", "steps", "half", "t", "q")
 
 
 @record
@@ -70,26 +67,24 @@ def mesh_views(phase: KernelPrinter, m: Mesh, outer: Mapping[str, str], held: di
     taken |= set(names.values())
     own = {n: fresh(n, frozenset(taken)) for n in OWN}
     tiles = MeshTiles(phase, m, names, own)
-    phase.buffers += [replace(m.target, ahead=True), *(replace(b, ahead=phase.group.crts) for b in (m.left, m.right))]
+    phase.buffers += [m.target, *(replace(b, ahead=phase.group.crts) for b in (m.left, m.right))]
     phase.helpers |= {"tw_min", "tw_max", "tw_panels", "tw_shape", *(() if phase.model else ("tw_widen",))}
     taken |= set(own.values())
     c = m.target.name
     it, jt = names[m.rows.var], names[m.columns.var]
-    busy, wide, q = own["busy"], own["wide"], own["q"]
-    first = (*_arrived(tiles), *_nests(tiles, m.before, held, taken))
+    wide, q, t = own["wide"], own["q"], own["t"]
     body = (
-        line(f"const int {busy} = {own['t']} >= 0 && {own['t']} < {own['tiles']};"),
-        tiles.where(own["t"], it, jt),
+        tiles.where(t, it, jt),
         line(f"const long {c}_len0 = tw_min({own['tall']}, {tiles.text(m.rows)} - {it});"),
         line(f"const long {c}_len1 = tw_min({wide}, {tiles.text(m.columns)} - {jt});"),
-        line(f"double (*const {c}_t)[{wide}] = (void *){c}_ldm[{c}_now];"),
-        *((SlaveView("if", busy, first),) if first else ()),
-        SlaveView("for", f"long {q} = 0; {q} < {own['steps']}; {q}++, {own['half']} ^= 1", _step(tiles)),
-        *((SlaveView("if", busy, _nests(tiles, m.after, held, taken)),) if m.after else ()),
-    )
-    head = f"long {own['t']} = -1; {own['t']} <= {own['tiles']}; {own['t']}++, {c}_now ^= 1"
-    note = f"a tile on every core; in the first and the last turn {c} only comes or goes"
-    loop = SlaveView("for", head, body, comment=note)
+        line(f"double (*const {c}_t)[{wide}] = (void *){c}_ldm;"),
+        SlaveView("if", f"{t} >= 0", (*_comes(tiles), *_nests(tiles, m.before, held, taken))),
+        SlaveView("for", f"long {q} = {t} < 0 ? {own['steps']} - 1 : 0; {q} < {own['steps']}; {q}++, "
+                   f"{own['half']} ^= 1", _step(tiles)),
+        SlaveView("if", f"{t} >= 0", (*_nests(tiles, m.after, held, taken), *_goes(tiles))),
+    )  # fmt: skip
+    head = f"long {t} = -1; {t} < {own['tiles']}; {t}++"
+    loop = SlaveView("for", head, body, comment="a tile on every core; the first turn only fetches slices")
     sent = tuple(line(f"athread_rma_wait_value(&{b.name}_sent, 1);") for b in (m.left, m.right) if phase.group.crts)
     views = (*_sizes(tiles), loop, *sent, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
     return views if m.when is None else (SlaveView("if", phase._ints(outer).text(m.when), views),)
@@ -98,9 +93,8 @@ def mesh_views(phase: KernelPrinter, m: Mesh, outer: Mapping[str, str], held: di
 def mesh_declarations(phase: KernelPrinter, m: Mesh) -> tuple[SlaveView, ...]:
     """Reply words, and counts of commands on their way."""
     c = m.target.name
-    out = [line(f"volatile int {c}_got = 0, {c}_put = 0, {m.left.name}_got, {m.right.name}_got;"),
-           line(f"int {c}_in = 0, {c}_out = 0;")] if m.target.get else [
-           line(f"volatile int {c}_put = 0, {m.left.name}_got, {m.right.name}_got;"), line(f"int {c}_out = 0;")]
+    got = f"{c}_got, " if m.target.get else ""
+    out = [line(f"volatile int {got}{c}_put = 0, {m.left.name}_got, {m.right.name}_got;"), line(f"int {c}_out = 0;")]
     if phase.group.crts:
         out.append(line(f"volatile int {m.left.name}_here[2], {m.right.name}_here[2];"))
         out.append(line(f"volatile int {m.left.name}_sent = 1, {m.right.name}_sent = 1;", "nothing is on its way"))
@@ -111,10 +105,9 @@ def _sizes(x: MeshTiles) -> tuple[SlaveView, ...]:
     """The shape for these extents, local memory cut up for it, and how often what happens."""
     m, o, group = x.m, x.own, x.phase.group
     lanes, copies = group.lanes(8), 3 if group.crts else 1
-    each, row = line_of(group)
     rows, columns, deep, c = x.extent(m.rows), x.extent(m.columns), x.extent(m.depth), m.target.name
     a, b, ldm = m.left.name, m.right.name, o["ldm"]
-    model = (line("sw_work(5000);"),) if x.phase.model else ()
+    model = (line("sw_work(10000);"),) if x.phase.model else ()
     arrived = () if not group.crts else (
         line(f"double *const {a}_in[2] = {{ {b}_ldm + {o['deep']} * {o['wide']}, "
              f"{b}_ldm + {o['deep']} * ({o['wide']} + {o['tall']}) }};", "from other cores"),
@@ -125,40 +118,53 @@ def _sizes(x: MeshTiles) -> tuple[SlaveView, ...]:
         line(f"if ({rows} <= 0 || {columns} <= 0)"),
         line("  return;"),
         line(f"const tw_shape {o['shape']} = tw_best_shape({rows}, {columns}, {deep}, {pool(group)}, {lanes}, "
-             f"{copies}, {each:.3g}, {row:.3g}, {COMMAND});"),
+             f"{copies}, {8 * group.byte:.3g}, {group.row:.3g}, {group.command:.3g});"),
         *model,
         line(f"const long {o['tall']} = {o['shape']}.tall, {o['wide']} = {o['shape']}.wide, "
              f"{o['deep']} = {o['shape']}.deep;", "of a core's tile and of its slices"),
         line(f"double {ldm}[{pool(group)}] __attribute__((aligned({group.vector_bits // 8})));"),
-        line(f"double *const {c}_ldm[2] = {{ {ldm}, {ldm} + {o['tall']} * {o['wide']} }};"),
-        line(f"double *const {a}_ldm = {ldm} + 2 * {o['tall']} * {o['wide']};"),
+        line(f"double *const {c}_ldm = {ldm};"),
+        line(f"double *const {a}_ldm = {c}_ldm + {o['tall']} * {o['wide']};"),
         line(f"double *const {b}_ldm = {a}_ldm + {o['tall']} * {o['deep']};"),
         *arrived,
         line(f"const long {o['across']} = tw_panels({columns}, {SIDE} * {o['wide']});"),
         line(f"const long {o['tiles']} = {o['across']} * tw_panels({rows}, {SIDE} * {o['tall']});"),
-        line(f"const long {o['steps']} = tw_max(2, tw_panels({deep}, {x.step}));", "of a turn"),
-        line(f"const long {o['parts']} = tw_max(1, tw_min({o['tall']} / {ROWS}, ({o['steps']} - 1) / 2)), "
-             f"{o['part']} = tw_panels({o['tall']}, {o['parts']});", f"rows of {c} that go and come at once"),
-        line(f"const long {o['every']} = ({o['steps']} - 1) / {o['parts']};", "steps between them"),
-        line(f"const long {o['lag']} = tw_max(1, {o['every']} / 2);", "steps until the place of what went is taken"),
+        line(f"const long {o['steps']} = tw_max(1, tw_panels({deep}, {x.step}));", "of a turn"),
         *((line(f"const long {a}_rows = tw_panels({o['tall']}, {GIVERS});", "of the left panel, fetched by a core"),)
           if not group.crts else ()),
-        line(f"int {c}_now = 0;"),
         line(f"int {o['half']} = 0;", "of the rows and columns that hands out slices; the other one fetches its next"),
     )  # fmt: skip
 
 
-def _arrived(x: MeshTiles) -> tuple[SlaveView, ...]:
-    """The tile is here: wait for it, and bring its rows to one stride."""
-    if not x.m.target.get:
-        return ()
-    c, o = x.m.target.name, x.own
-    wait = line(dialect.wait(x.phase.group, f"&{c}_got", f"{c}_in"))
-    again = line(f"{c}_got = 0, {c}_in = 0;")
+def _comes(x: MeshTiles) -> tuple[SlaveView, ...]:
+    """The place of the tile is free again, and the tile is brought there, with its rows at one stride."""
+    b, c, o, group = x.m.target, x.m.target.name, x.own, x.phase.group
+    free = line(dialect.wait(group, f"&{c}_put", f"{c}_out"))
+    if not b.get:
+        return (free,)
+    command = _whole(x).commands(dialect.get, group, f"{c}_ldm", f"&{c}_got")
+    there = f"tw_widen({c}_t[0], {c}_len0, {c}_len1, {o['wide']});"
     if x.phase.model:
-        return wait, line(f"sw_work({c}_len1 < {o['wide']} ? 4.0 * {c}_len0 * {c}_len1 : 0);"), again
-    widen = f"tw_widen({c}_t[p], tw_min({o['part']}, {c}_len0 - p), {c}_len1, {o['wide']});"
-    return wait, again, SlaveView("for", f"long p = 0; p < {c}_len0; p += {o['part']}", (line(widen),))
+        there = f"sw_work({c}_len1 < {o['wide']} ? 4.0 * {c}_len0 * {c}_len1 : 0);"
+    views = (line(f"{c}_got = 0;"), command, line(dialect.wait(group, f"&{c}_got", "1")), line(there))
+    return free, SlaveView("if", f"{c}_len0 > 0 && {c}_len1 > 0", views, comment=f"{c} comes")
+
+
+def _goes(x: MeshTiles) -> tuple[SlaveView, ...]:
+    """The tile is written back; that is waited for when its place is needed again."""
+    c, o = x.m.target.name, x.own
+    ready = f"tw_narrow({c}_ldm, {c}_len0, {c}_len1, {o['wide']});"
+    if x.phase.model:
+        ready = f"sw_work({c}_len1 < {o['wide']} ? 4.0 * {c}_len0 * {c}_len1 : 0);"
+    command = _whole(x).commands(dialect.put, x.phase.group, f"{c}_ldm", f"&{c}_put")
+    views = (line(ready), line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;"))
+    return (SlaveView("if", f"{c}_len0 > 0 && {c}_len1 > 0", views, comment=f"{c} goes"),)
+
+
+def _whole(x: MeshTiles) -> DmaTransfer:
+    """All of the target's tile."""
+    b, c = x.m.target, x.m.target.name
+    return DmaTransfer(b, geometry_of(x.phase, b), _lows(x, b, x.names), (f"{c}_len0", f"{c}_len1"))
 
 
 def _nests(
@@ -177,58 +183,20 @@ def _nests(
 
 
 def _step(x: MeshTiles) -> tuple[SlaveView, ...]:
-    """A step of a turn: the next slices are on their way, some rows of the target go, the product, some rows come."""
+    """A step of a turn: the next slices are on their way while these are multiplied."""
     from codegen.sunway.mesh.work import product
 
     m, o = x.m, x.own
     t, q, kt = o["t"], o["q"], x.names[m.depth.var]
     low = x.text(m.depth, "start")
     more = f"{q} + 1 < {o['steps']}"
-    c, every, lag = m.target.name, o["every"], o["lag"]
     work = (line(f"const long {kt} = {'' if low == '0' else low + ' + '}{q} * {x.step};"), *product(x))
-    come = SlaveView("if", f"{t} + 1 < {o['tiles']} && {q} >= {lag} && ({q} - {lag}) % {every} == 0",
-                _rows(x, f"{t} + 1", False), comment=f"{c} comes: rows of the tile after")  # fmt: skip
-    go = SlaveView("if", f"{t} > 0 && {q} % {every} == 0", _rows(x, f"{t} - 1", True),
-              comment=f"{c} goes: rows of the tile before")  # fmt: skip
     return (
         line(f"const long {t}_next = {more} ? {t} : {t} + 1, "
              f"{kt}_next = {more} ? {'' if low == '0' else low + ' + '}({q} + 1) * {x.step} : {low};"),
-        SlaveView("if", f"{t}_next >= 0 && {t}_next < {o['tiles']}", _slices(x), comment="slices for the next step"),
-        *((come,) if m.target.get else ()),
-        go,
-        SlaveView("if", o["busy"], work),
+        SlaveView("if", f"{t}_next < {o['tiles']}", _slices(x), comment="slices for the next step"),
+        SlaveView("if", f"{t} >= 0", work),
     )  # fmt: skip
-
-
-def _rows(x: MeshTiles, turn: str, put: bool) -> tuple[SlaveView, ...]:
-    """Some rows of the target's other copy, to or from main memory."""
-    m, o, group = x.m, x.own, x.phase.group
-    b, c = m.target, m.target.name
-    tag = "out" if put else "in"
-    it, jt = (f"{x.names[lp.var]}_{tag}" for lp in (m.rows, m.columns))
-    first = f"{o['q']} / {o['every']}" if put else f"({o['q']} - {o['lag']}) / {o['every']}"
-    names = {**x.names, m.rows.var: it, m.columns.var: jt}
-    lows = _lows(x, b, names)
-    low0 = f"{lows[0]} + {c}_at"
-    lens = (f"{c}_n0", f"{c}_n1")
-    t = DmaTransfer(b, geometry_of(x.phase, b), (low0, lows[1]), lens)
-    local = f"{c}_ldm[{c}_now ^ 1] + {c}_at * {o['wide']}"
-    reply = f"{c}_put" if put else f"{c}_got"
-    command = t.commands(dialect.put if put else dialect.get, group, local, f"&{reply}")
-    views: tuple[SlaveView, ...] = (line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;")) if put else (
-        command, line(f"{c}_in++;"))  # fmt: skip
-    if put and not x.phase.model:
-        views = (line(f"tw_narrow({local}, {c}_n0, {c}_n1, {o['wide']});"), *views)
-    elif put:
-        views = (line(f"sw_work({c}_n1 < {o['wide']} ? 4.0 * {c}_n0 * {c}_n1 : 0);"), *views)
-    return (
-        x.where(f"({turn})", it, jt),
-        line(f"const long {c}_at = {first} * {o['part']};"),
-        line(f"const long {c}_n0 = tw_min({o['part']}, tw_min({o['tall']}, {x.text(m.rows)} - {it}) - {c}_at);"),
-        line(f"const long {c}_n1 = tw_min({o['wide']}, {x.text(m.columns)} - {jt});"),
-        line(dialect.wait(group, f"&{c}_put", f"{c}_out")),
-        SlaveView("if", f"{c}_n0 > 0 && {c}_n1 > 0", views),
-    )
 
 
 def _lows(x: MeshTiles, b: LocalBuffer, names: Mapping[str, str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from codegen.scop.expr import Binary, Expr, Lit, Ref, Sym
 from codegen.sunway.mesh.panels import GIVERS
 from codegen.sunway.mesh.views import MeshTiles, scaled, sides
+from codegen.sunway.plan.cost import COUNTING
 from codegen.sunway.text import dialect
 from codegen.sunway.text.views import SlaveView, line
 from codegen.sunway.vector.nests import ROWS, VECTORS
@@ -81,6 +82,11 @@ def _grid(n: dict[str, str], lanes: int, text: str) -> SlaveView:
     )
 
 
+def _sender_slots(x: MeshTiles) -> float:
+    """Slots of the memory pipe, for a step of the depth, of a core that sends both operands: all others wait for it."""
+    return VECTORS + ROWS * x.phase.group.broadcast + ROWS + 1 + COUNTING  # loads that send, and branches
+
+
 def _by_messages(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
     """Vector by vector: a row of cores sends right operands down, the column that has a row of the left one along."""
     m, w, kt = x.m, x.phase.words, x.names[x.m.depth.var]
@@ -90,7 +96,7 @@ def _by_messages(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
     if x.phase.model:
         blocks = f"tw_panels({down}, {ROWS}) * tw_panels({across}, {wide})"
         deep = f"tw_max(0, tw_min({x.step}, {end} - {kt}))"
-        work = f"{blocks} * ({deep} * {ROWS * VECTORS}.0 + {BLOCK} + {GIVERS * SLICE})"
+        work = f"{blocks} * ({deep} * {max(ROWS * VECTORS, _sender_slots(x)):g} + {BLOCK} + {GIVERS * SLICE})"
         return (line(f"sw_mesh_work({work}, {blocks} * {deep});"),)
     i, j, k, u, v, s, deep = (n[t] for t in ("i", "j", "k", "u", "w", "s", "here"))
     kind, a, first = f"doublev{lanes}", m.left.name, f"{x.own['half']} * {GIVERS}"
@@ -99,15 +105,16 @@ def _by_messages(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
     each = f"int {v} = 0; {v} < {wide}; {v} += {lanes}"
     up = f"int {u} = 0; {u} < {ROWS}; {u}++"
     b_at = f"&{m.right.name}_ldm[{k} * {x.own['wide']} + {j} + {v}]"
-    put_b = (line(f"simd_load({right}, {b_at});"), line(f"simd_putc({right}, 8);"))
-    give_b = SlaveView("if", f"{w.row} == {first} + {s}", put_b, (line(f"{right} = simd_getc({right});"),))
-    give_a = SlaveView("if", f"{w.column} == {n['from']}[{u}]", (
-        line(f"const double {n['x']} = {a}_row[{u}][{s} * {size} + {k}];"),
-        line(f"{n['left']} = simd_set_{kind}({', '.join([n['x']] * lanes)});"),
-        line(f"simd_putr({n['left']}, 8);")), (line(f"{n['left']} = simd_getr({n['left']});"),))  # fmt: skip
+    # Loads that send what they load: one slot of the memory pipe each, and not more of them than products.
+    give_b = SlaveView("if", f"{w.row} == {first} + {s}",
+        (SlaveView("for", each, (line(f"simd_loadc({right}, {b_at});"),)),),
+        (SlaveView("for", each, (line(f"{right} = simd_getc({right});"),)),))  # fmt: skip
+    give_a = SlaveView("if", f"{w.column} == {n['from']}[{u}]",
+        (line(f"simd_loader({n['left']}, &{a}_row[{u}][{s} * {size} + {k}]);"),),
+        (line(f"{n['left']} = simd_getr({n['left']});"),))  # fmt: skip
     step = (
         line(f"{kind} {n['left']}, {n['right']}[{VECTORS}];"),
-        SlaveView("for", each, (give_b,)),
+        give_b,
         SlaveView(
             "for", up, (give_a, SlaveView("for", each, (line(f"{acc} = simd_vmad({n['left']}, {right}, {acc});"),)))
         ),
@@ -172,7 +179,8 @@ def _multiply(x: MeshTiles, n: dict[str, str], copy: str) -> tuple[SlaveView, ..
     i, j, k, u, v, deep = (n[t] for t in ("i", "j", "k", "u", "w", "here"))
     if x.phase.model:
         blocks = f"tw_panels({down}, {ROWS}) * tw_panels({across}, {wide})"
-        return (line(f"sw_work({blocks} * ({deep} * {ROWS * VECTORS}.0 + {BLOCK + SLICE}));"),)
+        slots = VECTORS + ROWS * x.phase.group.broadcast + COUNTING
+        return (line(f"sw_work({blocks} * ({deep} * {max(ROWS * VECTORS, slots):g} + {BLOCK + SLICE}));"),)
     kind, acc = f"doublev{lanes}", f"{n['acc']}[{u}][{v} / {lanes}]"
     each, up = f"int {v} = 0; {v} < {wide}; {v} += {lanes}", f"int {u} = 0; {u} < {ROWS}; {u}++"
     target = f"&{m.target.name}_t[{i} + {u}][{j} + {v}]"
@@ -182,9 +190,8 @@ def _multiply(x: MeshTiles, n: dict[str, str], copy: str) -> tuple[SlaveView, ..
         SlaveView("for", each, (
             line(f"simd_load({right}, &{m.right.name}_in{copy}[{k} * {x.own['wide']} + {j} + {v}]);"),)),
         SlaveView("for", up, (
-            line(f"const double {n['x']} = {m.left.name}_in{copy}[({i} + {u}) * {deep} + {k}];"),
-            SlaveView("for", each, (
-                line(f"{acc} = simd_vmad(simd_set_{kind}({', '.join([n['x']] * lanes)}), {right}, {acc});"),)),
+            line(f"const {kind} {n['left']} = simd_vcpyfd({m.left.name}_in{copy}[({i} + {u}) * {deep} + {k}]);"),
+            SlaveView("for", each, (line(f"{acc} = simd_vmad({n['left']}, {right}, {acc});"),)),
         )),
     )  # fmt: skip
     block = (

@@ -1,13 +1,14 @@
 """Cycles of a compute core for a nest of plain loops: the arithmetic side of the timing model.
 
-In-order dual issue: one pipe for arithmetic, one for local memory and integers, so a point costs the busier of the two;
-a value that every iteration of the innermost loop needs from the one before costs the latency instead. Loops are taken
-to be interchanged and unrolled by the compiler as suits them best, which favours whoever leaves it to the compiler.
+In-order dual issue: one pipe for arithmetic, one for local memory, messages and the counting of loops, so a point costs
+the busier of the two; a value that every iteration of the innermost loop needs from the one before costs the latency
+instead. Loops run in the order in which they are printed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, Instance, expr_names
 from codegen.scop.expr import Affine, Binary, Call, Expr, Ref, Ternary, Unary
@@ -16,49 +17,58 @@ from codegen.scop.model import Scop, Statement
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.target.text.cexpr import IntPrinter
 
-CALL = 40  # a function of <math.h>
-DIVIDE = 32
+COUNTING = 1  # slots of the memory pipe that count a loop, which compilers write out a few times
 
 
-def operations(e: Expr) -> int:
+class Speed(Protocol):
+    """What arithmetic needs to know of a core."""
+
+    @property
+    def divide(self) -> float: ...
+
+    @property
+    def call(self) -> float: ...
+
+
+def operations(e: Expr, core: Speed) -> float:
     """Cycles of the arithmetic pipe; a product that is added at once is one operation."""
-    total = 0
+    total = 0.0
     for x in walk_expr(e):
         if isinstance(x, Binary):
-            total += DIVIDE if x.op in ("/", "%") else 1
+            total += core.divide if x.op in ("/", "%") else 1
             if x.op in ("+", "-") and any(isinstance(y, Binary) and y.op == "*" for y in (x.left, x.right)):
                 total -= 1
         elif isinstance(x, Call):
-            total += CALL
+            total += core.call
         elif isinstance(x, (Unary, Ternary, Affine)):
             total += 1
     return total
 
 
-def arithmetic(s: Statement) -> int:
+def arithmetic(s: Statement, core: Speed) -> float:
     extra = 1 if s.op not in ("=",) else 0
     if s.op in ("+=", "-=") and isinstance(s.rhs, Binary) and s.rhs.op == "*":
         extra = 0
-    return max(1, operations(s.rhs) + extra)
+    return max(1.0, operations(s.rhs, core) + extra)
 
 
 def point_cost(
     scop: Scop, group: CoreGroup, node: Instance, local: Mapping[tuple[int, int], object], inner: Sequence[str]
 ) -> float:
-    """Cycles per point, with the best of the loops `inner` innermost."""
+    """Cycles per point in these loops, the last of them innermost."""
     s = scop.statement(node.stmt)
     used = {e.access for e in walk_expr(s.rhs) if isinstance(e, Ref)} | {s.target}
     far = sum(
         1 for k in used if (id(node), k) not in local and not scop.arrays[s.accesses[k].array].inside
     )  # fmt: skip
-    best = float(len(used) + 1 + (s.op != "="))
-    for var in inner or ("",):
-        moving = [k for k in used if var and any(var in expr_names(e) for e in node.accesses[k])]
-        stores = 1 if s.target in moving else 0
-        loads = len([k for k in moving if k != s.target]) + (stores if s.op != "=" else 0)
-        chain = 0 if stores or not var else group.fma_latency
-        best = min(best, float(max(loads + stores, arithmetic(s), chain)))
-    return max(best, float(arithmetic(s))) + far * group.gld
+    work = arithmetic(s, group)
+    if not inner:
+        return max(float(len(used) + 1 + (s.op != "=")), work) + far * group.gld
+    moving = [k for k in used if any(inner[-1] in expr_names(e) for e in node.accesses[k])]
+    stores = 1 if s.target in moving else 0
+    loads = len([k for k in moving if k != s.target]) + (stores if s.op != "=" else 0)
+    chain = 0 if stores or s.op == "=" else group.fma_latency
+    return max(float(loads + stores + COUNTING), work, chain) + far * group.gld
 
 
 def cost_text(

@@ -26,6 +26,7 @@ OURS = LaunchOptions()
 PLAIN = LaunchOptions(ahead=False, late=False, vectors=False, rows=False, mesh=False, steps=False, merged=False)
 STYLES = {
     "full": OURS,
+    "launch": OURS,  # also where the management core is predicted to be faster
     "no-mesh": LaunchOptions(mesh=False),
     "no-steps": LaunchOptions(steps=False),
     # Fixed tiles of 32, transfer and compute in series. Bounds with min and max, as every ragged size has them, make

@@ -1,20 +1,40 @@
-"""Core group descriptions, read from TOML: for the planner, the printer and the timing model."""
+"""Core groups as data: what the planner, the printer and the timing model need to know. Figures are in data/*.toml."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
 
 from codegen.record import record
 
-# (bytes of a contiguous block, MB/s of the whole group): the table of feifeibear/swGEMM.
-_SW26010_DMA = (
-    (16, 3362), (32, 6343), (64, 11967), (128, 13356), (192, 19322), (256, 17568), (384, 19725), (512, 21103),
-    (768, 22430), (1024, 23485), (2048, 24642), (3072, 25334), (8192, 26173),
-)  # fmt: skip
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
-# Cycles the memory controller spends on a command besides its bytes: fitted, see docs/sunway.md.
-COMMAND = 36
+@record
+class ManagementCore:
+    """The core that runs the program around launches, and whatever is not launched. Times are in its own cycles."""
+
+    clock_hz: float
+    line_bytes: int
+    l1_bytes: int
+    l2_bytes: int
+    l2_latency: float
+    memory_latency: float
+    memory_bytes: float  # per cycle, along lines that follow each other
+    page_bytes: int
+    pages: int  # that are translated without a miss
+    page_miss: float
+    operations: float
+    accesses: float
+    fma_latency: float
+    divide: float
+    call: float
 
 
 @record
@@ -23,67 +43,75 @@ class CoreGroup:
 
     name: str
     description: str
+    crts: bool  # the newer interface: athread_dma_*, RMA instead of register communication
+    rows: int
+    columns: int
+    clock_hz: float
     ldm_bytes: int
     reserve: int  # for stack, arguments and reply words
     vector_bits: int
     registers: int
-    clock_hz: float
-    dma: tuple[tuple[int, int], ...]
-    bad_blocks: tuple[tuple[int, int], ...]
-    launch: int
-    barrier: int
-    startup: int
-    fma_latency: int
-    load_latency: int
-    gld: int  # a load or store that goes to main memory
-    crts: bool = False  # the newer interface: athread_dma_*, RMA instead of register communication
-    rows: int = 8
-    columns: int = 8
+    command: float  # of the memory controller, for a command, each block of it, and each byte
+    row: float
+    byte: float
+    core_byte: float  # of a core's own channel, for each byte
+    issue: float
+    startup: float
+    slow_blocks: tuple[tuple[int, float], ...]
+    launch: float
+    barrier: float
+    fma_latency: float
+    load_latency: float
+    divide: float
+    call: float
+    gld: float  # a load or store that goes to main memory
+    broadcast: float  # slots of the memory pipe that bring one element of local memory to all lanes
+    message_latency: float
+    message_bytes: float
+    management: ManagementCore
+    assumptions: tuple[tuple[str, str], ...]  # figures that no public source gives, and what they were taken from
 
     def lanes(self, bytes_: int) -> int:
         """Elements in a vector, which holds as many floats as doubles."""
         return self.vector_bits // (64 if bytes_ == 4 else 8 * bytes_)
 
     @property
+    def set_slots(self) -> int:
+        """Slots of the memory pipe for a vector made of single values: the headers go through a union in memory."""
+        return self.lanes(8) + 1
+
+    @property
     def peak(self) -> float:
         """Double precision, flop/s of all compute cores."""
         return 2.0 * self.vector_bits / 64 * self.clock_hz * self.rows * self.columns
 
-    def rate(self, block: int) -> float:
-        """Bytes per cycle of the whole group for blocks of this length."""
-        for bad, slow in self.bad_blocks:
-            if block // 16 == bad // 16:
-                return slow * 1e6 / self.clock_hz
-        table = self.dma
-        if block <= table[0][0]:
-            return table[0][1] * block / table[0][0] * 1e6 / self.clock_hz
-        for (a, ra), (b, rb) in pairwise(table):
-            if block <= b:
-                return (ra + (rb - ra) * (block - a) / (b - a)) * 1e6 / self.clock_hz
-        return table[-1][1] * 1e6 / self.clock_hz
+    def transfer(self, bytes_: float, block: float, commands: float = 1) -> float:
+        """Cycles of the memory controller for so many bytes in blocks of this length."""
+        slow = next((f for b, f in self.slow_blocks if int(block) // 16 == b // 16), 1.0)
+        return commands * self.command + slow * bytes_ * (self.byte + self.row / max(4.0, block))
 
 
-def line_of(group: CoreGroup) -> tuple[float, float]:
-    """(a, b) so that an element of 8 bytes in a row of n takes about a + b / n cycles of the memory controller."""
-    table = [(b / 8, 8 * group.clock_hz / (r * 1e6)) for b, r in group.dma if 128 <= b <= 2048]
-    count, one, two = len(table), sum(1 / n for n, _ in table), sum(1 / n / n for n, _ in table)
-    cycles, mixed = sum(c for _, c in table), sum(c / n for n, c in table)
-    slope = (count * mixed - one * cycles) / (count * two - one * one)
-    return (cycles - slope * one) / count, slope
+@cache
+def groups() -> Mapping[str, CoreGroup]:
+    """All that there are, by name."""
+    folder = resources.files("codegen.sunway.plan") / "data"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    return {g.name: g for g in (_read(tomllib.loads(f.read_text(encoding="utf-8"))) for f in files)}
 
 
-SW26010 = CoreGroup(
-    "sw26010-cpe", "64 compute cores of an SW26010 core group", 65536, 4096, 256, 32, 1.45e9, _SW26010_DMA,
-    ((224, 8749), (448, 11486)), launch=20000, barrier=300, startup=270, fma_latency=7, load_latency=4, gld=278,
-)  # fmt: skip
-SW26010_PRO = CoreGroup(
-    "sw26010-pro-cpe", "64 compute cores of an SW26010-Pro core group", 262144, 8192, 512, 32, 2.25e9,
-    tuple((b, r * 3 // 2) for b, r in _SW26010_DMA), (), launch=30000, barrier=300, startup=400, fma_latency=7,
-    load_latency=4, gld=400, crts=True,
-)  # fmt: skip
-GROUPS = {g.name: g for g in (SW26010, SW26010_PRO)}
+def _read(data: Mapping[str, Any]) -> CoreGroup:
+    plain = {k: v for k, v in data.items() if not isinstance(v, dict)}
+    slow = tuple((int(b), float(f)) for b, f in data["transfers"]["slow_blocks"])
+    return CoreGroup(
+        **plain, **{**data["transfers"], "slow_blocks": slow}, **data["cycles"],
+        management=ManagementCore(**data["management"]), assumptions=tuple(sorted(data["assumptions"].items())),
+    )  # fmt: skip
+
+
+SW26010 = groups()["sw26010-cpe"]
+SW26010_PRO = groups()["sw26010-pro-cpe"]
 
 
 def group_for(machine: str) -> CoreGroup:
     """The core group that --machine names; the SW26010 when it names none."""
-    return GROUPS.get(machine, SW26010)
+    return groups().get(machine, SW26010)

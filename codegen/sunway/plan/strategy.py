@@ -93,6 +93,32 @@ class CoresAuthor:
             self.remark("kernel", f"diagonals of tiles of {text} on {self.grid.count} compute cores", names[0])
 
     def _kernel(self, band: Band) -> None:
+        """A band for the cores. Where loops below it could only be cut inside of those that add up before them, those
+        go step by step instead, if that helps: boxes are then fetched for a tile of points, and not for each."""
+        before = self._state
+        if self._tiled(band, 0):
+            return
+        first = self._state
+        for last in (-1, len(band.loops)):
+            self._state = before
+            if self._tiled(band, last):
+                text = "sums keep the order of the source, so of several loops that add up only the last is cut"
+                name = statements(band)[0]
+                self.remark("reduction-order", f"{text}; --reassociate allows larger tiles", name, "missed")
+                return
+        self._state = first
+
+    @property
+    def _state(self) -> tuple[Program, list[Directive], list[Diagnostic], list[SharedKernel]]:
+        return self.p, list(self.directives), list(self.remarks), list(self.done)
+
+    @_state.setter
+    def _state(self, state: tuple[Program, list[Directive], list[Diagnostic], list[SharedKernel]]) -> None:
+        self.p, self.directives, self.remarks, self.done = (state[0], *(list(x) for x in state[1:]))  # type: ignore[assignment]
+
+    def _tiled(self, band: Band, stepwise: int) -> bool:
+        """Cut and share out a band. Of its loops up to number `stepwise` those that are not parallel have tiles of one
+        iteration. False where loops below had to be cut inside of others."""
         names = statements(band)
         band = self._folds_inside(band, names)
         order = self._parallel_first(band)
@@ -102,28 +128,44 @@ class CoresAuthor:
         if order != [lp.name for lp in band.loops] and not self.attempt(
             Order(tuple(LoopRef(n, names[0]) for n in order))
         ):
-            return
+            return True
         sizes = self._as_before(names, loops, width) or self.sizes(self.p, loops, names, width)
+        if stepwise:
+            steps = [n for n in order[width:stepwise] if n not in parallel]
+            sizes = {n: 1 if n in steps and size else size for n, size in sizes.items()}
         refs = tuple((LoopRef(n, names[0]), sizes.get(n, 0)) for n in order)
         # Loops that must keep their order among each other are not tiled together; `_strips` cuts them one by one.
         counts = range(len(refs), width - 1, -1)
         if not any(any(s for _, s in refs[:n]) and self.attempt(Tile(refs[:n])) for n in counts):
             self.remark("no-kernel", self.why or "nothing to tile", names[0], "missed")
-            return
+            return True
         tiles = [_tile_name(self.p, n, names[0]) for n in parallel[:width]]
         self._keep(names, parallel[:width], sizes)
         bound = [t for t in tiles if t and self._bind(t, names[0])]
         if not bound:
             self.remark("no-kernel", self.why, names[0], "missed")
-            return
+            return True
         if self.apart:
             self._spread(order, names)
-        self._strips(names, sizes)
+        outside = self._strips(names, sizes)
         if len(bound) == width:
             self.done.append(SharedKernel(names, tuple(loops[:width]), tuple(sizes[lp.name] for lp in loops[:width])))
         text = ", ".join(f"{n}:{s}" for n, s in sizes.items() if s)
         grid = f"{self.grid.rows} x {self.grid.columns}" if len(bound) > 1 else f"{self.grid.count}"
         self.remark("kernel", f"tiles {text} on {grid} compute cores", names[0])
+        return outside
+
+    def _bind(self, loop: str, stmt: str) -> bool:
+        """Cores share a loop, unless several of them would add to one variable."""
+        saved, count = self.p, len(self.directives)
+        if not self.attempt(Parallel(LoopRef(loop, stmt))):
+            return False
+        sums = next(lp.reductions for lp in _around(self.p.tree, stmt) if lp.name == loop)
+        if sums:
+            self.why = f"every core would add to `{sums[0][1]}`: sums across cores are not made"
+            self.p = saved
+            del self.directives[count:]
+        return not sums
 
     def _bind(self, loop: str, stmt: str) -> bool:
         """Cores share a loop, unless several of them would add to one variable."""
@@ -194,21 +236,48 @@ class CoresAuthor:
             if not self.attempt(Distribute(LoopRef(n, names[0]))):
                 return
 
-    def _strips(self, names: tuple[str, ...], sizes: Mapping[str, int]) -> None:
-        """Loops below the band that may run long are cut too, outside the point loops if that is legal."""
+    def _strips(self, names: tuple[str, ...], sizes: Mapping[str, int]) -> bool:
+        """Loops below the band that may run long are cut too, outside the point loops if that is legal everywhere."""
+        everywhere = True
         for stmt in names:
             around = [lp for lp in _around(self.p.tree, stmt) if not lp.tile]
             done = {lp.of for lp in _around(self.p.tree, stmt) if lp.tile}
-            long = [lp for lp in around if lp.name not in done and active(self.p.scop, lp, stmt)]
             start = next((k for k, lp in enumerate(around) if lp.name in done), len(around))
-            for lp in long:
-                if around.index(lp) < start or sizes.get(lp.name) == 0:
-                    continue
-                size = sizes.get(lp.name) or self.sizes(self.p, [lp], (stmt,), 0).get(lp.name, 0)
-                points = tuple((LoopRef(q.name, stmt), 0) for q in around[start : around.index(lp)])
-                ref = (LoopRef(lp.name, stmt), size)
-                if size and not self.attempt(Tile((*points, ref))):
-                    self.attempt(Tile((ref,)))
+            long = [
+                lp for k, lp in enumerate(around)
+                if k >= start and lp.name not in done and sizes.get(lp.name) != 0 and active(self.p.scop, lp, stmt)
+            ]  # fmt: skip
+            cuts = [(lp, sizes.get(lp.name) or self.sizes(self.p, [lp], (stmt,), 0).get(lp.name, 0)) for lp in long]
+            cuts = [(lp, size) for lp, size in cuts if size]
+            saved, count = self.p, len(self.directives)
+            if self._outside(stmt, around[start:], cuts):
+                continue
+            self.p = saved
+            del self.directives[count:]
+            if self._in_order(stmt, around[start:], cuts):
+                continue
+            everywhere = False
+            for lp, size in cuts:
+                if not self._outside(stmt, around[start:], [(lp, size)]):
+                    self.attempt(Tile(((LoopRef(lp.name, stmt), size),)))
+        return everywhere
+
+    def _outside(self, stmt: str, around: Sequence[Loop], cuts: Sequence[tuple[Loop, int]]) -> bool:
+        """Are all of the loops cut outside the loops around them?"""
+        for lp, size in cuts:
+            points = tuple((LoopRef(q.name, stmt), 0) for q in around[: around.index(lp)])
+            if not self.attempt(Tile((*points, (LoopRef(lp.name, stmt), size)))):
+                return False
+        return True
+
+    def _in_order(self, stmt: str, around: Sequence[Loop], cuts: Sequence[tuple[Loop, int]]) -> bool:
+        """Several loops that must keep their order among each other: the last is cut, those before it go step by step
+        outside the point loops, so that tiles are in local memory while the last one's run. Sums keep their order."""
+        if len(cuts) < 2:
+            return False
+        last = {lp.name: (size if lp is cuts[-1][0] else 1) for lp, size in cuts}
+        upto = around[: around.index(cuts[-1][0]) + 1]
+        return self.attempt(Tile(tuple((LoopRef(q.name, stmt), last.get(q.name, 0)) for q in upto)))
 
 
 def _moves(target: isl.Map, lp: Loop, stmt: str) -> bool:

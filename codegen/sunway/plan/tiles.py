@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from codegen.scop.tree import Loop
-from codegen.sunway.plan.machine import COMMAND, CoreGroup
+from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.nest import KernelNest, describe
 from codegen.sunway.plan.threads import CoreGrid
 from codegen.transform.program import Program
@@ -21,7 +21,9 @@ SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
 FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
 # Extents that parameters are taken to have: a size is judged by what it leaves idle over all of them.
 EXTENTS = (800, 1000, 1100, 1200, 2000, 2600)
+LINES = (50000, 100000, 1000000)  # the same for a single loop: shorter ones are not worth a launch
 SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh_views.py)
+BESIDE = 0.3  # of the shorter of computing and fetching, which do not overlap all the time
 SHORT = 16  # loops that never run longer than this stay whole
 
 
@@ -139,8 +141,8 @@ class TileModel:
         for s in sizes:
             points *= s
         lanes = self.group.vector_bits // 64
-        compute = nest.work * points / lanes + 30
-        transfer = serial = 0.0
+        core = nest.work * points / lanes + 30  # of one core: what it computes, and the transfers that it waits for
+        controller = ahead = 0.0  # for all cores; and of one core's channel, for what is fetched ahead
         for g in nest.groups:
             sides = g.sides(sizes)
             n, block = g.bytes, sides[-1] * g.bytes
@@ -154,14 +156,14 @@ class TileModel:
                 if g.moved_by(k):
                     break
                 share /= max(1.0, (nest.extents[k] or 1000) / sizes[k])
-            time = share * (n * cores / self.group.rate(block) + COMMAND * cores * commands)
+            moved = 2 if g.write else 1  # it comes and goes
+            controller += moved * share * cores * self.group.transfer(n, block, commands)
             if g.write:
-                serial += 2 * time + share * self.group.startup
+                core += moved * share * (n * self.group.core_byte + self.group.startup)
             else:
-                transfer += time
-        busy = self.balance(nest, sizes)
-        # A few cores alone do not keep the memory controller busy.
-        return (max(compute / busy, transfer / min(1.0, 2 * busy)) + serial) / points
+                ahead += share * n * self.group.core_byte
+        mine = max(core, ahead) / self.balance(nest, sizes)
+        return (max(mine, controller) + BESIDE * min(mine, controller)) / points
 
     def balance(self, nest: KernelNest, sizes: Sequence[int]) -> float:
         """The part of the cores' time that is not idle, over typical extents."""
@@ -171,7 +173,7 @@ class TileModel:
         total = 1.0
         for k, n in enumerate(shape):
             extent = nest.extents[k]
-            extents = EXTENTS if extent is None else (extent,)
+            extents = (extent,) if extent is not None else EXTENTS if len(sizes) > 1 else LINES
             part = 0.0
             for e in extents:
                 tiles = -(-e // sizes[k])

@@ -8,7 +8,7 @@ from math import prod
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.sunway.plan.cost import arithmetic
-from codegen.sunway.plan.machine import COMMAND, CoreGroup
+from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.stencil.steps import Stencil
 
 # Grids are taken to have about this many points along each axis, by their number of axes.
@@ -48,7 +48,8 @@ def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> StencilTile 
     elem = scop.arrays[arrays[0]].elem.bytes
     room = room_for(group)
     lanes = group.lanes(elem)
-    work = sum(max(arithmetic(scop.statement(x.stmt)), 2 * len(scop.statement(x.stmt).accesses)) for x in s.sweeps)
+    swept = [scop.statement(x.stmt) for x in s.sweeps]
+    work = sum(max(arithmetic(y, group), 2 * len(y.accesses)) for y in swept)
     best: tuple[float, StencilTile] | None = None
     for tile in itertools.product(SIDES[s.axes], repeat=s.axes):
         for steps in (1, *STEPS):
@@ -63,7 +64,7 @@ def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> StencilTile 
             block = box[-1] * elem
             fetched = size * (len(arrays) - len(s.fresh)) + inside * elem * len(s.written)
             commands = box[0] if s.axes == 3 else 1
-            transfer = cores * (fetched / group.rate(block) + COMMAND * commands * len(arrays))
+            transfer = cores * group.transfer(fetched, block, commands * len(arrays))
             compute = work * steps * (size / elem + inside) / 2 / lanes
             tiles = 1
             for t in tile:

@@ -32,7 +32,7 @@ class VectorNest:
 
 def nest_of(node: CNode) -> VectorNest | None:
     loops: list[For] = []
-    while isinstance(node, For) and node.step == 1:
+    while isinstance(node, For) and node.step == 1 and not node.loop.tile:
         loops.append(node)
         node = node.body
     return VectorNest(tuple(loops), node) if loops and isinstance(node, Instance) else None
@@ -175,8 +175,13 @@ class LaneText:
     moving: frozenset[int]
     scalar: Callable[[Expr], str]
     vector: Callable[[int], str]
+    copies: bool = False  # the machine copies a value to all lanes in registers
+    same: Callable[[Expr], str] | None = None  # prints what is the same in all lanes, if not this
 
     def splat(self, text: str) -> str:
+        """One value in all lanes."""
+        if self.copies:
+            return f"simd_vcpyf{self.suffix}({text})"
         return f"simd_set_{self.kind}({', '.join([text] * self.lanes)})"
 
     def varies(self, e: Expr) -> bool:
@@ -184,7 +189,7 @@ class LaneText:
 
     def text(self, e: Expr) -> str:
         if not self.varies(e):
-            return self.splat(self.scalar(e))
+            return self.splat(self.scalar(e)) if self.same is None else self.same(e)
         if isinstance(e, Ref):
             return self.vector(e.access)
         if isinstance(e, Cast):

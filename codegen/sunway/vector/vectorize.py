@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import For, Held
+from codegen.scop.model import Scop
+from codegen.sunway.staging.directives import StagingDirectives
 from codegen.sunway.text.bodies import LocalView, StagedBody
 from codegen.sunway.text.views import SlaveView
-from codegen.sunway.vector.nests import nest_of, plan_nest
+from codegen.sunway.vector.nests import RegisterBlock, nest_of, plan_nest
 from codegen.sunway.vector.views import VectorPrinter
 from codegen.target.view import fresh
 
@@ -16,18 +18,17 @@ if TYPE_CHECKING:
     from codegen.sunway.slave import KernelPrinter
 
 
-def vectorized(
-    p: KernelPrinter, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-    local: Mapping[tuple[int, int], LocalView],
-) -> tuple[SlaveView, ...] | None:  # fmt: skip
-    """The nest in vectors, if it is one that can be."""
+def planned(
+    scop: Scop, node: For, held: Container[str], local: Mapping[tuple[int, int], LocalView],
+    staging: StagingDirectives | None = None,
+) -> RegisterBlock | None:
+    """How a nest runs in vectors on what is in local memory; None where it does not."""
     nest = nest_of(node)
     if nest is None:
         return None
-    at, s = nest.instance, p.scop.statement(nest.instance.stmt)
+    at, s = nest.instance, scop.statement(nest.instance.stmt)
     mine = local.get((id(at), s.target))
-    kept = s.accesses[s.target].array in held
-    if mine is None and not kept:
+    if mine is None and s.accesses[s.target].array not in held:
         return None
 
     def changes(k: int) -> bool:
@@ -37,10 +38,18 @@ def vectorized(
             return array not in held or array == s.accesses[s.target].array
         return mine is not None and place.view == mine.view
 
-    asked = None if p.staging is None else p.staging.lanes_of(s.name, nest.loops)
-    if p.staging is not None and asked is None:
+    asked = None if staging is None else staging.lanes_of(s.name, nest.loops)
+    if staging is not None and asked is None:
         return None
-    plan = plan_nest(p.scop, node, changes, asked)
+    return plan_nest(scop, node, changes, asked)
+
+
+def vectorized(
+    p: KernelPrinter, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+    local: Mapping[tuple[int, int], LocalView],
+) -> tuple[SlaveView, ...] | None:  # fmt: skip
+    """The nest in vectors, if it is one that can be."""
+    plan = planned(p.scop, node, held, local, p.staging)
     if plan is None:
         return None
     p.lanes.append(plan.directive)

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Bin, CExpr, For, Instance, Name, expr_names, substitute
 from codegen.record import record
-from codegen.scop.expr import Expr
-from codegen.scop.model import Scop
-from codegen.sunway.plan.cost import arithmetic, point_cost, trips
+from codegen.scop.expr import Expr, Ref
+from codegen.scop.expr import walk as walk_expr
+from codegen.scop.model import Scop, Statement
+from codegen.sunway.plan.cost import COUNTING, arithmetic, point_cost, trips
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.text.views import SlaveView, line
 from codegen.sunway.vector.nests import LaneText, RegisterBlock, vector_type
@@ -59,27 +60,50 @@ class VectorPrinter:
 
     def cost(self, b: RegisterBlock, names: Mapping[str, str]) -> str:
         """Cycles, as a C expression in terms of the loops around."""
-        s = self.scop.statement(b.nest.instance.stmt)
-        lanes = self.group.lanes(self.scop.arrays[s.accesses[s.target].array].elem.bytes)
         ints = self.ints(names)
         n = {lp.var: trips(lp, ints) for lp in b.nest.loops}
-        plain = point_cost(self.scop, self.group, b.nest.instance, self.local, [lp.var for lp in b.nest.loops])
+        c = block_cost(self.scop, self.group, b, self.local)
         around = " * ".join(n[lp.var] for lp in b.outer) or "1"
         if not b.depth:
-            mem = 2 * len(b.vectors) + 2 + (2 if s.op != "=" else 0)
-            each = max(arithmetic(s), mem)
-            return f"{around} * ({n[b.lane.var]} / {lanes} * {each} + {n[b.lane.var]} % {lanes} * {plain:g} + 4)"
+            lane = n[b.lane.var]
+            return f"{around} * ({lane} / {c.lanes} * {c.step:g} + {lane} % {c.lanes} * {c.plain:g} + {c.around:g})"
         self.helpers.add("tw_max")
         depth = " * ".join(n[lp.var] for lp in b.depth)
         rows = n[b.row.var] if b.row is not None else "1"
-        u = b.tall
-        wide = b.wide * lanes
-        loads = sum(8 if k in b.turned else 2 for k in b.vectors)
-        step = max(u * b.wide * arithmetic(s), loads * b.wide + u)
-        block = f"({depth} * {step} + {u * b.wide * 5 + 8})"
-        blocks = f"{rows} / {u} * ({n[b.lane.var]} / {wide})"
-        left = f"({rows} * {n[b.lane.var]} - {blocks} * {u * wide})"
-        return f"{around} * ({blocks} * {block} + {left} * {depth} * {plain:g})"
+        block = f"({depth} * {c.step:g} + {c.around:g})"
+        blocks = f"{rows} / {b.tall} * ({n[b.lane.var]} / {b.wide * c.lanes})"
+        left = f"({rows} * {n[b.lane.var]} - {blocks} * {b.tall * b.wide * c.lanes})"
+        return f"{around} * ({blocks} * {block} + {left} * {depth} * {c.plain:g})"
+
+
+@record
+class BlockCost:
+    """Cycles of a nest in vectors: for a step of its depth, or for a vector where it has none; around each block, or
+    row; and for an element of the edges."""
+
+    lanes: int
+    step: float
+    around: float
+    plain: float
+
+
+def block_cost(
+    scop: Scop, group: CoreGroup, b: RegisterBlock, local: Mapping[tuple[int, int], object]
+) -> BlockCost:
+    """Both pipes count: arithmetic in one; loads, stores and what brings one element to all lanes in the other."""
+    s = scop.statement(b.nest.instance.stmt)
+    lanes = group.lanes(scop.arrays[s.accesses[s.target].array].elem.bytes)
+    innermost = (*(lp.var for lp in b.outer), b.lane.var, *(lp.var for lp in b.depth))
+    plain = point_cost(scop, group, b.nest.instance, local, innermost)
+    if not b.depth:
+        slots = 2 * len(b.vectors) + 2 + (2 if s.op != "=" else 0) + COUNTING
+        return BlockCost(lanes, max(arithmetic(s, group), slots), 4, plain)
+    # A turned vector is made of elements of several rows; of the others each may lie across two vectors' places.
+    loads = sum(lanes + group.set_slots if k in b.turned else 2 for k in b.vectors)
+    scalars = len(_read(s) - {*b.vectors})
+    slots_of_step = loads * b.wide + b.tall * scalars * group.broadcast + COUNTING
+    step = max(b.tall * b.wide * arithmetic(s, group), slots_of_step)
+    return BlockCost(lanes, step, b.tall * b.wide * 5 + 8, plain)
 
 
 @record
@@ -154,7 +178,7 @@ class _Nest:
 
     def _lanes_of(self, vector: Callable[[int], str], shifts: Mapping[str, str]) -> LaneText:
         return LaneText(self.suffix, self.kind, self.lanes, frozenset({*self.b.vectors, *self._own()}),
-                     lambda e: self._scalar(e, shifts), vector)
+                     lambda e: self._scalar(e, shifts), vector, self.p.group.crts)
 
     def _own(self) -> set[int]:
         """Reads of the target's own element."""
@@ -234,20 +258,35 @@ class _Nest:
                 line(f"{self.kind} {self.own[f'v{k}']}[{b.wide}];"),
                 SlaveView("for", each, (line(self._load(k)),)),
             ]
-        scalars: dict[str, str] = {}
-
-        def named(e: Expr) -> str:
-            return scalars.setdefault(self._scalar(e, down), self.own[f"x{len(scalars)}"])
+        scalars: dict[str, tuple[str, bool]] = {}  # texts, their names, and whether they are elements in memory
 
         lanes = self._lanes_of(lambda k: f"{self.own[f'v{k}']}[{w} / {self.lanes}]", down)
-        step = line(f"{acc} = {replace(lanes, scalar=named).accumulate(s.op, s.rhs, acc)};")
-        values = tuple(line(f"const {self.elem} {x} = {text};") for text, x in scalars.items())
+
+        def spread(e: Expr) -> str:
+            text = self._scalar(e, down)
+            x = scalars.setdefault(text, (self.own[f"x{len(scalars)}"], isinstance(e, Ref) and self._in_memory(e)))[0]
+            return x if scalars[text][1] or self.p.group.crts else lanes.splat(x)
+
+        step = line(f"{acc} = {replace(lanes, same=spread).accumulate(s.op, s.rhs, acc)};")
+        values = tuple(y for text, (x, there) in scalars.items() for y in self._in_all_lanes(x, text, there))
         return (
             line(declare),
             *grid(line(f"simd_loadu({acc}, &{target});")),
             *self._around(b.depth, (*loads, *grid(step, *values))),
             *grid(line(f"simd_storeu({acc}, &{target});")),
         )
+
+    def _in_memory(self, e: Ref) -> bool:
+        """Is it an element of an array, which a load can bring to all lanes?"""
+        return bool(self.b.nest.instance.accesses[e.access])
+
+    def _in_all_lanes(self, x: str, text: str, there: bool) -> tuple[SlaveView, ...]:
+        """A value of all lanes under a name, by the shortest way that the machine has."""
+        if self.p.group.crts:
+            return line(f"{self.kind} {x};"), line(f"{x} = simd_vcpyf{self.suffix}({text});")
+        if there:
+            return line(f"{self.kind} {x};"), line(f"simd_loade({x}, &{text});")
+        return (line(f"const {self.elem} {x} = {text};"),)
 
     def _load(self, k: int) -> str:
         """One vector of an operand; of a turned one, an element of each of several rows."""
@@ -256,3 +295,8 @@ class _Nest:
             return f"simd_loadu({into}, &{self._access(k, {self.b.lane.var: w})});"
         parts = ", ".join(self._access(k, {self.b.lane.var: f"{w} + {q}" if q else w}) for q in range(self.lanes))
         return f"{into} = simd_set_{self.kind}({parts});"
+
+
+def _read(s: Statement) -> set[int]:
+    """Accesses of the right-hand side, other than the written element."""
+    return {e.access for e in walk_expr(s.rhs) if isinstance(e, Ref)} - {s.target}

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from codegen.ast.ctree import CExpr, CNode, For, Held, Name
+from codegen.ast.ctree import walk as walk_tree
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
+from codegen.scop.tree import THREADED
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.entry import KernelFunction, LaunchEntry, Stepped
 from codegen.verify.cores.launches.resident_transfers import MoverTask, kept_places, read_mover
@@ -56,11 +58,19 @@ class EntryTask:
 
 def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> KernelReader:
     """The text of a kernel, which does the same as its tree. Raises Unread."""
+    check_sums(task.node)
     walk = read_kernel(scop, task, text, words)
     for nest in walk.nests:
         check_order(scop, deps, nest)
     check_staging(scop, deps, walk, len(task.at.vars))
     return walk
+
+
+def check_sums(kernel: CNode) -> None:
+    """Cores have no clause for sums that several of them add to. Raises Unread."""
+    for lp in (n for n in walk_tree(kernel) if isinstance(n, For) and n.loop.kind in THREADED):
+        if lp.loop.reductions:
+            raise Unread(f"cores add to `{lp.loop.reductions[0][1]}` at the same time")
 
 
 def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, words: KernelNames) -> Stepped:

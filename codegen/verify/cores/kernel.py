@@ -248,7 +248,7 @@ def _alike(a: TransferCommand, b: TransferCommand) -> bool:
 def nest_of(node: CNode) -> tuple[tuple[For, ...], Instance] | None:
     """Loops of step one around a statement."""
     loops: list[For] = []
-    while isinstance(node, For) and node.step == 1 and node.loop.kind not in THREADED:
+    while isinstance(node, For) and node.step == 1 and not node.loop.tile and node.loop.kind not in THREADED:
         loops.append(node)
         node = node.body
     return (tuple(loops), node) if loops and isinstance(node, Instance) else None

@@ -135,11 +135,14 @@ class VectorBlock:
         self.vectors, self.state, self.path = before, state, path
 
     def _memory(self, sc: NameScope, call: Node) -> None:
-        if call.text not in ("simd_loadu", "simd_storeu") or len(call.kids) != 2:
+        if call.text not in ("simd_loadu", "simd_storeu", "simd_loade") or len(call.kids) != 2:
             raise Unread(f"`{call.text}` among vectors")
         key, address = self._register(sc, call.kids[0]), call.kids[1]
         if address.kind != "unary" or address.text != "&" or address.kids[0].kind != "index":
             raise Unread("a vector that lies nowhere")
+        if call.text == "simd_loade":
+            self.vectors[key] = self._in_all(sc, address.kids[0], self.types[key[0]])
+            return
         elements = self._neighbours(sc, address.kids[0], self.types[key[0]])
         if call.text == "simd_loadu":
             self.vectors[key] = elements
@@ -155,6 +158,16 @@ class VectorBlock:
             if e in self.stored:
                 raise Unread("an element that is stored twice")
             self.stored.add(e)
+
+    def _in_all(self, sc: NameScope, e: Node, kind: tuple[str, int]) -> tuple[LocalElement, ...]:
+        """One element of memory in all lanes."""
+        one = resolve(sc, e)
+        if one is None:
+            raise Unread("a vector of no elements")
+        elem = sc.scop.arrays[one.array].elem
+        if elem.kind != "float" or elem.bits != (64 if kind[0] == "double" else 32):
+            raise Unread(f"vectors of another type than `{one.array}` has")
+        return (one,) * kind[1]
 
     def _neighbours(self, sc: NameScope, e: Node, kind: tuple[str, int]) -> tuple[LocalElement, ...]:
         base, last = e.kids
@@ -218,6 +231,8 @@ class VectorBlock:
             raise Unread("no vector")
         if e.text == f"simd_set_{kind[0]}v{kind[1]}" and len(e.kids) == kind[1]:
             return tuple(printed(sc, k) for k in e.kids)
+        if e.text == ("simd_vcpyfd" if kind[0] == "double" else "simd_vcpyfs") and len(e.kids) == 1:
+            return (printed(sc, e.kids[0]),) * kind[1]
         kids = [self._lanes(sc, k, kind) for k in e.kids]
         suffix = "d" if kind[0] == "double" else "s"
         if e.text == ("simd_vmad" if suffix == "d" else "simd_vmas") and len(kids) == 3:

@@ -17,7 +17,10 @@ from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 # Who sends, who receives, and what tells the sender from the others.
-_BUSES = {"simd_putc": ("simd_getc", "row"), "simd_putr": ("simd_getr", "column")}
+_BUSES = {
+    **dict.fromkeys(("simd_putc", "simd_loadc", "simd_loadec"), ("simd_getc", "row")),
+    **dict.fromkeys(("simd_putr", "simd_loadr", "simd_loader"), ("simd_getr", "column")),
+}
 _GETS = tuple(get for get, _ in _BUSES.values())
 _BROADCASTS = {"athread_rma_row_ibcast": "column", "athread_rma_col_ibcast": "row"}
 _WAITS = ("athread_rma_wait_value",)
@@ -191,7 +194,8 @@ class _Cores:
             self._statement(otherwise, apart or differs)
 
     def _send(self, cond: Node, then: Node, otherwise: Node) -> None:
-        """One core of a row or column sends, all others receive the same."""
+        """One core of a row or column sends, all others receive the same; or a loop of that beside the same loop."""
+        then, otherwise = self._inside_loops(then, otherwise)
         mine, theirs = (_messages(x) for x in (then, otherwise))
         plain = cond.kind == "binary" and cond.text == "==" and cond.kids[0].kind == "name"
         if not plain or len(mine) != 1 or self._differs(cond.kids[1]):
@@ -207,6 +211,28 @@ class _Cores:
         if any(n.kind in ("for", "if") and _talks(n) for x in (then, otherwise) for n in nodes(x)):
             raise Unread("a message that is sent several times")
         self.sent += 1
+
+    def _inside_loops(self, then: Node, otherwise: Node) -> tuple[Node, Node]:
+        """The bodies of loops with the same heads, which run as often on all cores and change nothing but their own
+        variables."""
+        a, b = _only(then), _only(otherwise)
+        while a.kind == b.kind == "for" and a.kids[0].kind == b.kids[0].kind == "declare":
+            b = _renamed(b, b.kids[0].text, a.kids[0].text)
+            if a.kids[:3] != b.kids[:3] or not self._alike(a) or any(_sets(x.kids[3], a.kids[0].text) for x in (a, b)):
+                break
+            then, otherwise = a.kids[3], b.kids[3]
+            a, b = _only(then), _only(otherwise)
+        return then, otherwise
+
+    def _alike(self, loop: Node) -> bool:
+        """Does a loop run as often on all cores, if nothing but its head changes its variable?"""
+        first, end, step, _ = loop.kids
+        saved = set(self.own)
+        self.own.discard(first.text)
+        alike = not self._differs(first.kids[2]) and not self._differs(end) and step.kind == "assign"
+        alike = alike and step.kids[0].text == first.text and not self._differs(step.kids[1])
+        self.own |= saved
+        return alike
 
     def _call(self, e: Node, apart: bool) -> None:
         if e in BARRIERS or (e.kind == "call" and e.text in _WAITS):
@@ -227,6 +253,24 @@ def _without(s: Node, alone: frozenset[str]) -> Node:
     if s.kind == "do" and s.kids[0].kind == "call" and s.kids[0].text in _WAITS and _base(s.kids[0].kids[0]) in alone:
         return Node("block")
     return Node(s.kind, s.text, tuple(_without(k, alone) for k in s.kids))
+
+
+def _only(s: Node) -> Node:
+    """The one statement of a block."""
+    while s.kind == "block" and len(s.kids) == 1:
+        s = s.kids[0]
+    return s
+
+
+def _sets(s: Node, name: str) -> bool:
+    """Is something stored to this variable?"""
+    return any(n.kind in ("assign", "after") and n.kids[0].kind == "name" and n.kids[0].text == name for n in nodes(s))
+
+
+def _renamed(s: Node, old: str, new: str) -> Node:
+    """The same with another name for a variable."""
+    text = new if s.kind in ("name", "declare") and s.text == old else s.text
+    return Node(s.kind, text, tuple(_renamed(k, old, new) for k in s.kids))
 
 
 def _into(s: Node, get: Node, register: Node) -> bool:

@@ -1,0 +1,1 @@
+"""What a region takes on the compute cores and on the management core, without running anything."""
