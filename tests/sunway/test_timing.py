@@ -50,7 +50,7 @@ PRODUCT = """void f(int n, double c[n][n], double a[n][n], double b[n][n]) {
 
 def test_what_would_be_slower_stays_where_it_is():
     """With both times; it can be launched all the same."""
-    path = KERNELS / "trisolv.c"
+    path = KERNELS / "durbin.c"
     made = generate(str(path), path.read_text(encoding="utf-8"), GenOptions(target="sunway", stem="f"))
     (note,) = [n for d in made.diagnostics for n in d.notes]
     assert note.id == "sunway-slower" and "times slower" in note.message and "on the management core" in note.message

@@ -41,7 +41,7 @@ PARTS = {
              "region", "build", "search", "measure", "learn", "plans"),
     "report": ("ownership", "directive_sentences", "speed", "sample", "traffic", "text", "html", "tuning"),
     "sunway": ("plan", "text", "staging", "vector", "mesh", "slave", "stencil", "reductions", "survey", "resident",
-               "stay_views", "launch", "profit", "emulation"),
+               "resident_views", "launch", "profit", "emulation"),
     "sparse": ("algebra", "formats", "ir", "synth", "prove", "emit", "api", "kernels", "python"),
     "cli": ("argv", "commands", "exitcodes", "ineffective", "options", "cc", "job", "output", "shell", "parser",
             "gen", "main", "wrap"),

@@ -53,7 +53,7 @@ def judged(source: Program, launches: Sequence[LaunchPrinter], group: CoreGroup)
     scop = source.scop
     tried = {n: estimate(source, launches, group, sizes_of(scop, n)) for n in (TRIED if scop.params else (TYPICAL,))}
     slow = [n for n, e in tried.items() if e.factor < 1]
-    size = TYPICAL if TYPICAL not in slow or len(slow) == len(tried) else min(n for n in tried if n > max(slow))
+    size = TYPICAL if TYPICAL not in slow or len(slow) == len(tried) else max(tried, key=lambda n: tried[n].factor)
     found = tried[size]
     at = f" with parameters of {size}" if scop.params else ""
     figures = f"{_time(found.cores)} on the compute cores{at}, {_time(found.management)} on the management core"
@@ -65,7 +65,10 @@ def judged(source: Program, launches: Sequence[LaunchPrinter], group: CoreGroup)
             scop.loc,
             "--scheme launch starts the cores all the same",
         )
-    pays = f"; up to about {max(slow)} the management core is faster" if slow else ""
+    below = [n for n in slow if n < size]
+    above = [n for n in slow if n > size]
+    where = [*([f"up to about {max(below)}"] if below else []), *([f"from about {min(above)} on"] if above else [])]
+    pays = f"; {' and '.join(where)} the management core is faster" if where else ""
     words = f"{found.factor:.3g} times as fast by the model: about {figures}{pays}"
     return Diagnostic(Severity.REMARK, "predicted", words, scop.loc, kind="analysis")
 
