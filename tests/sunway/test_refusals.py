@@ -62,8 +62,8 @@ def test_refusal_has_the_numbers():
     assert "there are 61440" in note.message and "`t` 288000" in note.message
     source = CASES["no-parallelism"].replace("x[i] * 0.5 + x[i - 1]", "i")
     plan = generate("f.c", source, GenOptions(target="sunway", stem="f")).regions[0].plan
-    assert plan.count("S1.i:512") == 1
-    much = GenOptions(target="sunway", stem="f", plan_text=plan.replace("S1.i:512", "S1.i:9000"))
+    assert len(re.findall(r"S1\.i:\d+", plan)) == 1
+    much = GenOptions(target="sunway", stem="f", plan_text=re.sub(r"S1\.i:\d+", "S1.i:9000", plan))
     (note,) = [n for d in generate("f.c", source, much).diagnostics for n in d.notes]
     assert (note.id, "`x` 72000" in note.message) == ("sunway-ldm", True)
 

@@ -21,7 +21,6 @@ SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
 FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
 # Extents that parameters are taken to have: a size is judged by what it leaves idle over all of them.
 EXTENTS = (800, 1000, 1100, 1200, 2000, 2600)
-LINES = (50000, 100000, 1000000)  # the same for a single loop: shorter ones are not worth a launch
 SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh_views.py)
 BESIDE = 0.3  # of the shorter of computing and fetching, which do not overlap all the time
 SHORT = 16  # loops that never run longer than this stay whole
@@ -173,7 +172,7 @@ class TileModel:
         total = 1.0
         for k, n in enumerate(shape):
             extent = nest.extents[k]
-            extents = (extent,) if extent is not None else EXTENTS if len(sizes) > 1 else LINES
+            extents = EXTENTS if extent is None else (extent,)
             part = 0.0
             for e in extents:
                 tiles = -(-e // sizes[k])
