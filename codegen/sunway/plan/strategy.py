@@ -167,18 +167,6 @@ class CoresAuthor:
             del self.directives[count:]
         return not sums
 
-    def _bind(self, loop: str, stmt: str) -> bool:
-        """Cores share a loop, unless several of them would add to one variable."""
-        saved, count = self.p, len(self.directives)
-        if not self.attempt(Parallel(LoopRef(loop, stmt))):
-            return False
-        sums = next(lp.reductions for lp in _around(self.p.tree, stmt) if lp.name == loop)
-        if sums:
-            self.why = f"every core would add to `{sums[0][1]}`: sums across cores are not made"
-            self.p = saved
-            del self.directives[count:]
-        return not sums
-
     def _as_before(self, names: tuple[str, ...], loops: Sequence[Loop], width: int) -> Mapping[str, int]:
         """The tiles of an earlier kernel, if cores then own what it hands on to this one."""
         for before in reversed(self.done):

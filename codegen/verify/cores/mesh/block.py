@@ -17,7 +17,13 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly
 from codegen.verify.text.read import NOTHING, Node, Unread
 
-_BUSES = {"simd_putc": "simd_getc", "simd_putr": "simd_getr"}
+# What sends, and what receives. Loads that send put a vector from memory, or one element in all lanes, into the
+# register first.
+_BUSES = {
+    **dict.fromkeys(("simd_putc", "simd_loadc", "simd_loadec"), "simd_getc"),
+    **dict.fromkeys(("simd_putr", "simd_loadr", "simd_loader"), "simd_getr"),
+}
+_LOADS = {"simd_load": True, "simd_loadc": True, "simd_loadr": True, "simd_loadec": False, "simd_loader": False}
 _PRODUCTS = ("simd_vmuld",)
 
 
@@ -66,12 +72,14 @@ class RegisterBlockReader:
 
     def _declare(self, s: Node) -> None:
         kind, sizes, value = s.kids
-        vector = VECTOR.fullmatch(kind.text)
-        if vector is not None and value == NOTHING:
+        vector = VECTOR.fullmatch(kind.text.removeprefix("const "))
+        if vector is not None:
             if (vector[1], int(vector[2])) != ("double", self.x.shape.lanes):
                 raise Unread(f"`{s.text}` is a vector of another type")
             self.types[s.text] = tuple(self._size(k) for k in sizes.kids)
             self.registers = {n: v for n, v in self.registers.items() if n.split("[")[0] != s.text}
+            if value != NOTHING:
+                self.registers[self._register(Node("name", s.text))] = self._vector(value)
         elif kind.text == "const double" and not sizes.kids and value != NOTHING:
             self.scalars[s.text] = self._value(value)
         elif kind.text.replace(" ", "") in ("long", "constdouble*") and len(sizes.kids) == 1 and value == NOTHING:
@@ -124,19 +132,24 @@ class RegisterBlockReader:
         """One core of a row or column has the value and sends it; all others receive it."""
         cond, then, other = s.kids
         mine, theirs = statements(then), statements(other)
+        if len(mine) == len(theirs) == 1 and mine[0].kind == theirs[0].kind == "for":
+            self._messages(cond, mine[0], theirs[0])
+            return
         put = mine[-1].kids[0] if mine and mine[-1].kind == "do" else NOTHING
         get = theirs[0].kids[0] if len(theirs) == 1 and theirs[0].kind == "do" else NOTHING
         known = put.kind == "call" and put.text in _BUSES and get == Node(
             "assign", "=", (put.kids[0], Node("call", _BUSES[put.text], put.kids[:1]))
         )
-        if not known or put.kids[1:] != (Node("number", "8"),):
+        if not known or len(put.kids) != 2 or (put.text not in _LOADS and put.kids[1] != Node("number", "8")):
             raise Unread("a condition in a block of the tile")
-        side = self.x.words.row if put.text == "simd_putc" else self.x.words.column
+        side = self.x.words.row if _BUSES[put.text] == "simd_getc" else self.x.words.column
         if cond.kind != "binary" or cond.text != "==" or cond.kids[0] != Node("name", side):
             raise Unread("a message from another core")
         sender = self.sc.value(cond.kids[1])
         self.run(mine[:-1])
         name = self._register(put.kids[0])
+        if put.text in _LOADS:
+            self.registers[name] = self._loaded(put)
 
         def there(c: SlicedElement | RunningSum) -> VectorValue:
             if isinstance(c, RunningSum) or c.core is not None:
@@ -144,6 +157,13 @@ class RegisterBlockReader:
             return c._replace(core=(side, sender))
 
         self.registers[name] = replaced(self._held(name), there)
+
+    def _messages(self, cond: Node, mine: Node, theirs: Node) -> None:
+        """Several messages: two loops that run alike, one that sends and one that receives."""
+        if mine.kids[:3] != theirs.kids[:3]:
+            raise Unread("others receive than are sent")
+        head, (then, other) = mine.kids[:3], (mine.kids[3], theirs.kids[3])
+        self._loop(Node("for", "", (*head, Node("if", "", (cond, then, other)))))
 
     # -- registers and memory ------------------------------------------------------------------------
 
@@ -185,6 +205,8 @@ class RegisterBlockReader:
         lanes = self.x.shape.lanes
         if e.kind == "call" and e.text == f"simd_set_doublev{lanes}":
             return splat([self._value(k) for k in e.kids], lanes)
+        if e.kind == "call" and e.text == "simd_vcpyfd" and len(e.kids) == 1:
+            return splat([self._value(e.kids[0])] * lanes, lanes)
         if e.kind == "call" and e.text == "simd_vmad" and len(e.kids) == 3:
             a, b, c = map(self._vector, e.kids)
             return operation("+", c, operation("*", a, b))
@@ -210,6 +232,17 @@ class RegisterBlockReader:
         place = self.x.place(self.sc, base)
         return SlicedElement(place.region, place.copy, place.offset + self.sc.value(at), False)
 
+    def _loaded(self, call: Node) -> VectorValue:
+        """What a load finds in local memory beside the tile: a vector, or one element for all lanes."""
+        if _LOADS[call.text]:
+            place = self.x.place(self.sc, call.kids[1])
+            return SlicedElement(place.region, place.copy, place.offset, True)
+        to = call.kids[1]
+        found = self._leaf(to.kids[0]) if to.kind == "unary" and to.text == "&" else None
+        if found is None:
+            raise Unread("an element that lies nowhere")
+        return found
+
     def _memory(self, call: Node) -> None:
         if call.text not in ("simd_load", "simd_store") or len(call.kids) != 2:
             raise Unread(f"`{call.text}` in a block of the tile")
@@ -222,8 +255,7 @@ class RegisterBlockReader:
             self.loaded[row, column] = None
             self.registers[name] = RunningSum(row, column, self.done)
         elif call.text == "simd_load":
-            place = self.x.place(self.sc, to)
-            self.registers[name] = SlicedElement(place.region, place.copy, place.offset, True)
+            self.registers[name] = self._loaded(call)
         else:
             held = self._held(name)
             if not mine or not isinstance(held, RunningSum) or (held.row, held.column) != (row, column):
@@ -231,4 +263,3 @@ class RegisterBlockReader:
             if (row, column) in self.stored:
                 raise Unread("a part of the tile is stored twice")
             self.stored[row, column] = held.done
-

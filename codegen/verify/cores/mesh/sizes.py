@@ -203,7 +203,7 @@ class SizesReader:
             f.samples.give(str(side), lambda n, most=most: 1 + n % most, of)
         shape = TileShape(tall * UNIT, wide * VECTORS * lanes, deep * UNIT, room, lanes, copies)
         slices = copies * shape.deep * (shape.tall + shape.wide)
-        f.learn(tall - 1, wide - 1, deep - 1, room - 2 * shape.tall * shape.wide - slices)
+        f.learn(tall - 1, wide - 1, deep - 1, room - shape.tall * shape.wide - slices)
         self.shapes[name] = shape
         sides = {f"{name}.{n}": getattr(shape, n) for n in ("tall", "wide", "deep")}
         self.scope = self.scope._replace(names={**self.scope.names, **sides})

@@ -11,31 +11,33 @@ from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 
-class SwitchingLoop(NamedTuple):
-    """A loop that counts up by one and turns a switch over each time."""
+class CountedLoop(NamedTuple):
+    """A loop that counts up by one, and may turn a switch over each time."""
 
     name: str
-    first: Poly
-    last: Poly
-    end: Node
+    first: Node
+    past: Poly
+    end: Node  # `past` as it is printed
     switch: str
     body: list[Node]
 
 
-def counted(sc: MeshScope, s: Node, switches: frozenset[str]) -> SwitchingLoop:
+def counted(sc: MeshScope, s: Node, switches: frozenset[str] = frozenset()) -> CountedLoop:
+    """Reads the head of a loop. It turns one of the switches over, where there are any."""
     first, cond, step, inside = s.kids if s.kind == "for" else (NOTHING,) * 4
     if first.kind != "declare" or first.kids[0].text != "long" or cond.kind != "binary":
         raise Unread("turns or steps are counted in another way")
     name = first.text
-    parts = step.kids if step.kind == "comma" else ()
+    parts = step.kids if step.kind == "comma" else (step,)
     over = Node("number", "1")
     turned = [e.kids[0].text for e in parts if e.kind == "assign" and e.text == "^=" and e.kids[1] == over]
-    if len(parts) != 2 or parts[0] != Node("after", "++", (Node("name", name),)) or len(turned) != 1:
+    if len(parts) != 1 + len(turned) or parts[0] != Node("after", "++", (Node("name", name),)):
         raise Unread(f"the loop over `{name}` goes on in another way")
-    if turned[0] not in switches or cond.kids[0] != Node("name", name) or cond.text not in ("<", "<="):
+    if len(turned) != min(1, len(switches)) or not switches.issuperset(turned):
+        raise Unread(f"the loop over `{name}` turns other switches over")
+    if cond.kids[0] != Node("name", name) or cond.text != "<":
         raise Unread(f"the loop over `{name}` ends elsewhere")
-    last = sc.value(cond.kids[1]) - (1 if cond.text == "<" else 0)
-    return SwitchingLoop(name, sc.value(first.kids[2]), last, cond.kids[1], turned[0], statements(inside))
+    return CountedLoop(name, first.kids[2], sc.value(cond.kids[1]), cond.kids[1], "".join(turned), statements(inside))
 
 
 class CoreTiles(NamedTuple):
