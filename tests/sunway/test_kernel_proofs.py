@@ -66,8 +66,8 @@ CHANGES = {
     ),
     "the depth begins late": (
         "product",
-        "for (long k = kt; k < tw_min(l, kt + 16); k++) {",
-        "for (long k = kt + 1; k < tw_min(l, kt + 16); k++) {",
+        "for (long k = kt; k < tw_min(l, kt + 8); k++) {",
+        "for (long k = kt + 1; k < tw_min(l, kt + 8); k++) {",
         0,
     ),
     "a lost tail": (
@@ -92,7 +92,7 @@ CHANGES = {
     ),
     "the rest of a row is left out": (
         "triangle",
-        "for (; j < tw_min(jt + 31, i) + 1; j++)\n        C_t[i - it][j - jt] *= beta;\n",
+        "for (; j < tw_min(jt + 95, i) + 1; j++)\n        C_t[i - it][j - jt] *= beta;\n",
         "",
         0,
     ),

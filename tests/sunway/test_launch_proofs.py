@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from codegen.cli.main import main
-from tests.sunway.kernels import PrintedEntry, launched
+from tests.sunway.kernels import PrintedEntry, launched, tiled
 from tests.sunway.test_kernel_proofs import damaged
 
 ROUNDS = """void f(int n, int t, double x[n], double y[n], double A[n][n], double s[1]) {
@@ -56,7 +56,8 @@ SOURCES = {"rounds": ROUNDS, "factors": FACTORS, "one by one": ONE_BY_ONE}
 
 @cache
 def printed(name: str) -> PrintedEntry:
-    (entry,) = launched(SOURCES[name])[1]
+    with tiled(16, 192, 8):
+        (entry,) = launched(SOURCES[name])[1]
     return entry
 
 

@@ -20,6 +20,7 @@ from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wro
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.records import KernelNames
 from codegen.verify.text.read import Unread
+from tests.sunway.kernels import tiled
 from tests.sunway.test_kernel_proofs import damaged
 from tests.sunway.test_resident import BODIES
 
@@ -48,7 +49,8 @@ def stays() -> Stays:
         entries.append(args)  # type: ignore[arg-type]
         return wrong_entry(*args)  # type: ignore[arg-type]
 
-    with mock.patch.object(emit, "proven_kernel", note), mock.patch.object(emit, "wrong_entry", note_entry):
+    watched = mock.patch.multiple(emit, proven_kernel=note, wrong_entry=note_entry)
+    with watched, tiled(48, 512):
         for_cores(s, model, chosen, BODIES)
     return Stays(kernels, entries[0])
 

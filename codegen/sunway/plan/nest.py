@@ -65,15 +65,16 @@ def describe(
 ) -> tuple[KernelNest, list[tuple[str, str]]]:
     """The nest, and which (statement, loop) pairs lie below the band."""
     scop = p.scop
-    names = [lp.name for lp in loops]
+    band = [lp.name for lp in loops]
+    names = list(band)
     extents = [_extent(scop, lp) for lp in loops]
     below: list[tuple[str, str]] = []
     chains: dict[str, tuple[Loop, ...]] = {}
     for name in stmts:
         around = enclosing(p.tree, name)
-        start = next(k for k, lp in enumerate(around) if lp.name == loops[0].name or lp.name in names)
-        mine = [lp for lp in around[start:] if lp.name in names]
-        inner = [lp for lp in around[start:] if lp.name not in names]
+        start = next(k for k, lp in enumerate(around) if lp.name in band)
+        mine = [lp for lp in around[start:] if lp.name in band]
+        inner = [lp for lp in around[start:] if lp.name not in band]
         chains[name] = (*around[:start], *mine, *inner)
         for lp in inner:
             below.append((name, lp.name))

@@ -19,8 +19,8 @@ from codegen.transform.program import Program
 
 SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
 FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
-# Extents that parameters are taken to have: a size is judged by what it leaves idle over all of them.
-EXTENTS = (800, 1000, 1100, 1200, 2000, 2600)
+# Extents that parameters are taken to have: a size is judged by the mean of its times over all of them.
+EXTENTS = (160, 320, 640, 1000, 1200, 2600)
 SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh_views.py)
 BESIDE = 0.3  # of the shorter of computing and fetching, which do not overlap all the time
 SHORT = 16  # loops that never run longer than this stay whole
@@ -122,73 +122,64 @@ class TileModel:
         return tuple(s for s in sizes if extent is None or s < 2 * extent) or (sizes[0],)
 
     def bytes(self, nest: KernelNest, sizes: Sequence[int]) -> int:
-        """Local memory of all boxes; what is only read is there twice."""
+        """Local memory of all boxes, one copy of each."""
         total = nest.variables
         for k in range(nest.bound):
             total *= sizes[k]
         for g in nest.groups:
-            n = g.bytes * (1 if g.write else 2)
-            for side in g.sides(sizes):
-                n *= side
-            total += n
+            total += g.bytes * prod(g.sides(sizes))
         return total
 
+    def _ahead(self, nest: KernelNest, sizes: Sequence[int]) -> bool:
+        """Is there room for a second copy of what is only read, so that it is fetched ahead?"""
+        more = sum(g.bytes * prod(g.sides(sizes)) for g in nest.groups if not g.write)
+        return self.bytes(nest, sizes) + more <= self._room
+
     def cost(self, nest: KernelNest, sizes: Sequence[int]) -> float:
-        """Cycles per point of one core, with all cores at work."""
-        cores = self.grid.count
-        points = 1
-        for s in sizes:
-            points *= s
+        """Cycles per point of one core, with all cores at work: the geometric mean over typical extents."""
+        extents = EXTENTS if None in nest.extents else EXTENTS[:1]
+        early = self._ahead(nest, sizes)
+        return prod(self._cost(nest, sizes, e, early) for e in extents) ** (1 / len(extents))
+
+    def _cost(self, nest: KernelNest, sizes: Sequence[int], typical: int, early: bool) -> float:
+        """As `cost`, where loops of unknown length have a typical one. `early`: are boxes fetched ahead?"""
+        cores, points = self.grid.count, prod(sizes)
         lanes = self.group.vector_bits // 64
         core = nest.work * points / lanes + 30  # of one core: what it computes, and the transfers that it waits for
         controller = ahead = 0.0  # for all cores; and of one core's channel, for what is fetched ahead
         for g in nest.groups:
             sides = g.sides(sizes)
-            n, block = g.bytes, sides[-1] * g.bytes
-            for side in sides:
-                n *= side
-            commands = 1
-            for side in sides[:-2]:
-                commands *= side
+            n, block, commands = g.bytes * prod(sides), sides[-1] * g.bytes, prod(sides[:-2])
             share = 1.0
             for k in range(len(sizes) - 1, nest.bound - 1, -1):
                 if g.moved_by(k):
                     break
-                share /= max(1.0, (nest.extents[k] or 1000) / sizes[k])
+                share /= max(1.0, (nest.extents[k] or typical) / sizes[k])
             moved = 2 if g.write else 1  # it comes and goes
             controller += moved * share * cores * self.group.transfer(n, block, commands)
-            if g.write:
+            if g.write or not early:
                 core += moved * share * (n * self.group.core_byte + self.group.startup)
             else:
                 ahead += share * n * self.group.core_byte
-        mine = max(core, ahead) / self.balance(nest, sizes)
+        mine = max(core, ahead) / self.balance(nest, sizes, typical)
         return (max(mine, controller) + BESIDE * min(mine, controller)) / points
 
-    def balance(self, nest: KernelNest, sizes: Sequence[int]) -> float:
-        """The part of the cores' time that is not idle, over typical extents."""
-        shape = (self.grid.count,) if nest.bound < 2 else (self.grid.rows, self.grid.columns)
+    def balance(self, nest: KernelNest, sizes: Sequence[int], typical: int) -> float:
+        """The part of the cores' time that is not idle."""
         if nest.bound > 1 and len(sizes) > 2:
-            return self._in_turn(nest, sizes)
+            return self._in_turn(nest, sizes, typical)
+        shape = (self.grid.count,) if nest.bound < 2 else (self.grid.rows, self.grid.columns)
         total = 1.0
         for k, n in enumerate(shape):
-            extent = nest.extents[k]
-            extents = EXTENTS if extent is None else (extent,)
-            part = 0.0
-            for e in extents:
-                tiles = -(-e // sizes[k])
-                part += e / (-(-tiles // n) * n * sizes[k])
-            total *= part / len(extents)
+            e = nest.extents[k] or typical
+            tiles = -(-e // sizes[k])
+            total *= e / (-(-tiles // n) * n * sizes[k])
         return total
 
-
-    def _in_turn(self, nest: KernelNest, sizes: Sequence[int]) -> float:
+    def _in_turn(self, nest: KernelNest, sizes: Sequence[int], typical: int) -> float:
         """As `balance`, for tiles that go to the cores in turn."""
-        total = 0.0
-        for e in EXTENTS:
-            a, b = (nest.extents[k] or e for k in (0, 1))
-            tiles = -(-a // sizes[0]) * -(-b // sizes[1])
-            area = a * b
-            if nest.triangular:
-                tiles, area = tiles // 2 + 1, area // 2
-            total += area / (-(-tiles // self.grid.count) * self.grid.count * sizes[0] * sizes[1])
-        return total / len(EXTENTS)
+        a, b = (nest.extents[k] or typical for k in (0, 1))
+        tiles, area = -(-a // sizes[0]) * -(-b // sizes[1]), a * b
+        if nest.triangular:
+            tiles, area = tiles // 2 + 1, area // 2
+        return area / (-(-tiles // self.grid.count) * self.grid.count * sizes[0] * sizes[1])

@@ -41,6 +41,7 @@ class Stager:
     needs: dict[str, int] = field(default_factory=dict)  # bytes that did not fit, by array
     touched: dict[str, isl.Set] = field(default_factory=dict)  # exact elements of each buffer, with loops as parameters
     _writes: list[BoxUse] = field(default_factory=list)
+    _early: set[str] = field(default_factory=set)  # buffers that can be fetched one iteration early
     _taken: int = 0
 
     def run(self) -> SNode:
@@ -51,7 +52,7 @@ class Stager:
         self._all = uses_below(self.scop, self._runs, self.phase)
         self._writes = [u for u in self._all if u.write]
         common = self._common() if self.ahead else []
-        tree = self._visit(self.kernel, self.phase, self.budget - sum(b.footprint for b in common))
+        tree = self._two_copies(self._visit(self.kernel, self.phase, self.budget - sum(b.footprint for b in common)))
         return Stage(tuple(common), tree) if common else tree
 
     @property
@@ -151,10 +152,10 @@ class Stager:
                 b = self._buffer(members, loop, runs, at, context)
                 if b is None:
                     continue
-                b = replace(b, ahead=b.ahead and (asked is None or asked.ahead))
+                if b.ahead and (asked is None or asked.ahead):
+                    self._early.add(b.name)
+                b = replace(b, ahead=False)
                 used = sum(x.footprint for x in chosen)
-                if used + b.footprint > room and b.ahead and used + b.footprint // 2 <= room:
-                    b = replace(b, ahead=False)
                 if used + b.footprint > room:
                     self.lost[name] = f"{b.footprint} bytes do not fit into the {room - used} that are left"
                     self.needs[name] = b.footprint
@@ -162,6 +163,25 @@ class Stager:
                 chosen.append(b)
                 self._take(b, members, context)
         return chosen
+
+    def _two_copies(self, tree: SNode) -> SNode:
+        """With a second copy of buffers that can be fetched early, as far as there is room when all have one."""
+        if isinstance(tree, Stage):
+            return Stage(tuple(map(self._twice, tree.buffers)), self._two_copies(tree.body))
+        if isinstance(tree, (For, Declare, ProductNode)):
+            return replace(tree, body=self._two_copies(tree.body))  # type: ignore[arg-type]
+        if isinstance(tree, Block):
+            return Block(tuple(self._two_copies(c) for c in tree.children))  # type: ignore[misc]
+        if isinstance(tree, If):
+            orelse = tree.orelse and self._two_copies(tree.orelse)
+            return If(tree.cond, self._two_copies(tree.then), orelse)  # type: ignore[arg-type]
+        return tree
+
+    def _twice(self, b: LocalBuffer) -> LocalBuffer:
+        if b.name not in self._early or b.footprint > self.budget - self._taken:
+            return b
+        self._taken += b.footprint
+        return replace(b, ahead=True)
 
     def _buffer(
         self, members: list[BoxUse], loop: For | None, runs: Sequence[StatementRun], at: TreePoint, context: isl.Set

@@ -1,6 +1,6 @@
 """Proof of the loop over turns of a mesh product: in each turn every core computes one tile of the target.
 
-A tile is fetched, takes all steps of its depth, and is stored. Slices of the panels for a step are fetched in the step before it,
+A tile is fetched, takes all steps of its depth, and is stored. Slices of the panels are fetched in the step before,
 those for the first step of a turn in the last one of the turn before; ahead of the first turn there is one step for
 that alone.
 """
