@@ -49,6 +49,13 @@ class KernelNest:
     triangular: bool  # does the second bound loop's range depend on the first's?
     variables: int  # bytes of the region's own variables, per point of the bound loops
 
+    @property
+    def vectors(self) -> int | None:
+        """The number of the loop whose sums are neighbours, where the last loop adds up."""
+        written = [g for g in self.groups if g.write]
+        if len(written) != 1 or written[0].moved_by(len(self.names) - 1) or not written[0].moves:
+            return None
+        return max((k for k in range(self.bound) if written[0].moves[-1][k]), default=None)
 
     @property
     def is_product(self) -> bool:

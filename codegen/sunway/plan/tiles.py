@@ -23,6 +23,7 @@ FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
 EXTENTS = (160, 320, 640, 1000, 1200, 2600)
 SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh_views.py)
 BESIDE = 0.3  # of the shorter of computing and fetching, which do not overlap all the time
+VECTORS = 4  # of sums that are computed side by side: with shorter tiles, each would wait for its last addition
 SHORT = 16  # loops that never run longer than this stay whole
 
 
@@ -117,6 +118,8 @@ class TileModel:
         if extent is not None and extent <= SHORT:
             return (max(1, extent),)
         sizes = SIZES if len(nest.names) <= 3 else FEW
+        if k == nest.vectors and len(nest.names) <= 3:
+            sizes = tuple(s for s in sizes if s >= self.group.lanes(8) * VECTORS)
         if extent is not None:
             sizes = tuple(sorted({*sizes, extent}))
         return tuple(s for s in sizes if extent is None or s < 2 * extent) or (sizes[0],)
