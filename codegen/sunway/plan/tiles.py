@@ -117,7 +117,7 @@ class TileModel:
         extent = nest.extents[k]
         if extent is not None and extent <= SHORT:
             return (max(1, extent),)
-        sizes = SIZES if len(nest.names) <= 3 else FEW
+        sizes: tuple[int, ...] = SIZES if len(nest.names) <= 3 else FEW
         if k == nest.vectors and len(nest.names) <= 3:
             sizes = tuple(s for s in sizes if s >= self.group.lanes(8) * VECTORS)
         if extent is not None:
