@@ -102,3 +102,10 @@ def test_cores_do_not_add_to_one_variable():
     asked = GenOptions(target="sunway", stem="f", reassociate=True, plan_text=plan)
     (note,) = [n for d in generate("f.c", DOT, asked).diagnostics for n in d.notes]
     assert note.id == "no-parallelism" and "every core would add to `s`" in note.message
+
+
+def test_arrays_of_the_region_make_tiles_smaller():
+    """Four of 4,000 bytes fit beside the rest, sixteen would not."""
+    source = CASES["sunway-ldm"].replace("9000", "500").replace("8999", "499")
+    made = generate("f.c", source, GenOptions(target="sunway", stem="f", scheme="launch"))
+    assert made.regions[0].transformed

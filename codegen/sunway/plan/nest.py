@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 
 import islpy as isl
 
@@ -122,7 +123,8 @@ def _extent(scop: Scop, lp: Loop) -> int | None:
 
 def _variables(scop: Scop, stmts: tuple[str, ...]) -> int:
     used = {a.array for n in stmts for a in scop.statement(n).accesses if scop.arrays[a.array].inside}
-    return sum(scop.arrays[n].elem.bytes for n in used)
+    sizes = {n: [int(e) for e in scop.arrays[n].extents if e.isdigit()] for n in used}
+    return sum(scop.arrays[n].elem.bytes * prod(sizes[n]) for n in used)
 
 
 def _group(scop: Scop, s: Statement, a: Access, chain: Sequence[Loop], names: Sequence[str]) -> ReferenceGroup:

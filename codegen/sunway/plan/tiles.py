@@ -91,8 +91,11 @@ class TileModel:
         return tuple(0 if w else s for s, w in zip(found, whole, strict=True))
 
     def _all(self, nest: KernelNest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-        """The best of all combinations; the smallest where none fits."""
+        """The best of all combinations, with whole blocks of registers for sums; the smallest where none fits."""
         fitting = [s for s in itertools.product(*choices) if self.bytes(nest, s) <= self._room]
+        if nest.vectors is not None:
+            least = self.group.lanes(8) * VECTORS
+            fitting = [s for s in fitting if s[nest.vectors] >= least] or fitting
         return min(fitting, key=lambda s: self.cost(nest, s), default=tuple(min(c) for c in choices))
 
     def _climb(self, nest: KernelNest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -118,8 +121,6 @@ class TileModel:
         if extent is not None and extent <= SHORT:
             return (max(1, extent),)
         sizes: tuple[int, ...] = SIZES if len(nest.names) <= 3 else FEW
-        if k == nest.vectors and len(nest.names) <= 3:
-            sizes = tuple(s for s in sizes if s >= self.group.lanes(8) * VECTORS)
         if extent is not None:
             sizes = tuple(sorted({*sizes, extent}))
         return tuple(s for s in sizes if extent is None or s < 2 * extent) or (sizes[0],)
