@@ -10,6 +10,8 @@ from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import device_part
 from codegen.gpu.plan.device import Device, load_device
 from codegen.gpu.region import device_code, made_for_device
+from codegen.gpu.staged.find import StagedLoop
+from codegen.gpu.staged.prove import bytes_of
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.prove import shared_bytes
 from codegen.gpu.transfers import ArrayText, BoxText
@@ -36,6 +38,8 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
     yield from (f"    {k.name}: {k.comment}" for k in part.kernels)
     for name in sorted(code.tiled):
         yield from _tiles(code.tiled[name], load_device(options.device))
+    for loop in code.staged:
+        yield _staged(loop, load_device(options.device))
     yield f"  arrays of the {options.arrays}"
     for a in arrays:
         yield f"    {a.name}: {_moved(a, options.arrays)}"
@@ -51,6 +55,18 @@ def _tiles(p: TiledProduct, device: Device) -> Iterator[str]:
             f"{t.registers[0]} by {t.registers[1]} elements in registers, {room} bytes of shared memory, "
             f"at most {most} blocks on a multiprocessor"
         )
+
+
+def _staged(p: StagedLoop, device: Device) -> str:
+    """What a block takes whose threads read shared memory."""
+    room = bytes_of(p)
+    most = min(device.shared_per_multiprocessor // room, device.threads_per_multiprocessor // p.threads)
+    stmts = ", ".join(dict.fromkeys(at.stmt for at in p.nest.body))
+    arrays = " and ".join(o.staged.name for o in p.operands)
+    return (
+        f"    {stmts} with {arrays} in shared memory: {p.threads} threads, {p.staging.depth} iterations of "
+        f"{p.nest.loop.loop.name} at a time, {room} bytes, at most {most} blocks on a multiprocessor"
+    )
 
 
 def _moved(a: ArrayText, arrays: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.gpu.staged.prove import wrong_loop
 from codegen.gpu.tiles import model, prove
@@ -80,6 +81,14 @@ def planned(directives: str, kind: str = "rows") -> str:
     plan = f"region 1\n  {directives}\n"
     made = generate("f.c", source(kind), GenOptions(target="cuda", stem="f", plan_text=plan))
     return made.extra.file(".tw.cu")
+
+
+def test_inspect_says_what_a_block_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(source("rows"))
+    assert main(["inspect", "--target", "cuda", "--device", "h200", str(path)]) == 0
+    want = "S1 with A and x in shared memory: 64 threads, 32 iterations of j at a time, 70656 bytes, at most 3 blocks"
+    assert want in capsys.readouterr().out
 
 
 def test_sizes_by_the_plan() -> None:
