@@ -157,6 +157,35 @@ static void semiring(void)
   cudaFree(a), cudaFree(b), cudaFree(c), cudaFree(d);
 }
 
+template <class T, int TURNED> __global__ void sums(int n, const T *a, const T *x, T *y)
+{
+  const long i = blockIdx.x * 64L + threadIdx.x;
+  for (long k = 0; k < n && i < n; k++)
+    y[i] = fma(TURNED ? a[k * n + i] : a[i * n + k], x[k], y[i]);
+}
+
+template <class T, int TURNED> static void vectors(const char *name, int (*call)(int, T *, T *, T *), double copy, T *a, T *x)
+{
+  unsigned long long *count, found = 0;
+  T *const y = x + 20000, *const z = y + 20000;
+  cudaMalloc(&count, 8);
+  fill<<<500, 256>>>(a, 16384L * 16384, 1, 20), fill<<<500, 256>>>(x, 20000, 2, 20);
+  for (int n : { 16384, 4095, 70 }) {
+    fill<<<500, 256>>>(y, 20000, 3, 0), fill<<<500, 256>>>(z, 20000, 3, 0);
+    cudaMemset(count, 0, 8);
+    call(n, a, x, y);
+    sums<T, TURNED><<<(n + 63) / 64, 64>>>(n, a, x, z);
+    differ<<<500, 256>>>(n, y, z, count);
+    if (cudaMemcpy(&found, count, 8, cudaMemcpyDeviceToHost) || found)
+      printf("%s %d: %llu elements differ from a chain of fused multiply-adds\n", name, n, found), wrong = 1;
+  }
+  for (int n : { 16384, 16383 }) {
+    const double rate = sizeof(T) * (double)n * n / seconds([&] { return call(n, a, x, y); }, 1, 3);
+    printf("%s %d: %.2f TB/s, of copy %.2f (asked 0.9)\n", name, n, rate * 1e-12, rate / copy);
+  }
+  cudaFree(count);
+}
+
 static void memory(void)
 {
   const long all = 16384L * 16384;
@@ -180,11 +209,10 @@ static void memory(void)
            points * 1e-9 / hot[k]);
     k++;
   }
-  const int n = 16384;
-  const double rate = 8.0 * n * n / seconds([&] { return rows_r6(n, a, b, b + n); }, 1, 3);
-  printf("matrix times vector %d: %.2f TB/s, of copy %.2f (asked 0.9)\n", n, rate * 1e-12, rate / copy);
-  const double turned = 8.0 * n * n / seconds([&] { return columns_r7(n, a, b, b + n); }, 1, 3);
-  printf("vector times matrix %d: %.2f TB/s, of copy %.2f (asked 0.9)\n", n, turned * 1e-12, turned / copy);
+  vectors<double, 0>("f64 matrix times vector", rows_r6, copy, a, b);
+  vectors<double, 1>("f64 vector times matrix", columns_r7, copy, a, b);
+  vectors<float, 0>("f32 matrix times vector", srows_r8, copy, (float *)a, (float *)b);
+  vectors<float, 1>("f32 vector times matrix", scolumns_r9, copy, (float *)a, (float *)b);
   cudaFree(a), cudaFree(b);
 }
 

@@ -80,3 +80,21 @@ void columns(int n, double A[n][n], double x[n], double y[n])
       y[j] += A[i][j] * x[i];
 #pragma endscop
 }
+
+void srows(int n, float A[n][n], float x[n], float y[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      y[i] += A[i][j] * x[j];
+#pragma endscop
+}
+
+void scolumns(int n, float A[n][n], float x[n], float y[n])
+{
+#pragma scop
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++)
+      y[j] += A[i][j] * x[i];
+#pragma endscop
+}

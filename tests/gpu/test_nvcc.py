@@ -46,7 +46,9 @@ def nvcc() -> str:
 
 @pytest.mark.skipif(not nvcc(), reason="no CUDA compiler")
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "architecture"), [("heat-3d", "sm_90"), ("gesummv", "sm_80"), ("softmax-rows", "sm_90")])
+@pytest.mark.parametrize(
+    ("name", "architecture"), [("heat-3d", "sm_90"), ("gesummv", "sm_80"), ("softmax-rows", "sm_90")]
+)
 def test_compiles_without_spills(tmp_path: Path, name: str, architecture: str) -> None:
     path = KERNELS / f"{name}.c"
     made = generate(str(path), path.read_text(), GenOptions(target="cuda", stem=name))

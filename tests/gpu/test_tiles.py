@@ -81,6 +81,7 @@ UNIT = "S1.i:2, S1.j:4 threads 8 by 8 on m16n8k4"
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_product(tmp_path: Path, emulator: Path, kind: str) -> None:
     tile = UNIT if kind in ("double", "right turned") else f"S1.i:4, S1.j:{4 if kind == 'short' else 2} threads 8 by 8"
+    tile = "S1.i:4, S1.j:4 threads 16 by 16" if kind == "both turned" else tile  # alone on a multiprocessor
     built = build("product", tmp_path, emulator, source(kind), plan_text=plan(tile, 8 if kind == "short" else 4))
     assert "f_r1_1_tile<" in built.made.extra.file(".tw.cu")
     for sizes in ((37, 20, 33), (36, 36, 16), (1, 1, 1), (5, 3, 0)):
