@@ -135,7 +135,7 @@ def _extract(
     )
     names = RegionNames(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc, opaque)
     affiner.invariants = Invariants(names, scan)
-    affiner.distinct = index_arrays(site, scan.written)
+    affiner.distinct, affiner.filled = index_arrays(site, scan.written), site.filled
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
     walker.used |= {*_identifiers(site), *site.variables, *(p.name for p in params)}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from codegen.frontend.parameters.derived import with_derived
+from codegen.frontend.parameters.filled import with_filled
 from codegen.frontend.rewrite.index_variables import with_index_elements
 from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.initial_values import with_first_values
@@ -55,7 +56,7 @@ def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite
         site = with_statements(site, made)
     site = with_moved(with_searches(site))
     site = with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(site)))))
-    return with_derived(with_index_elements(site))
+    return with_derived(with_index_elements(with_filled(site)))
 
 
 def _counted(node: c_ast.Node) -> c_ast.Node:

@@ -115,6 +115,64 @@ def test_without_the_hint_nothing_is_known() -> None:
     assert not shared(f"{LOOP} y[idx[i]] += x[i];", "distinct(x)")
 
 
+FILLED = """void f(int n, int m, double *restrict y, const double *restrict x, int *restrict idx, int *restrict to)
+{{
+  int k;
+  for (k = 0; k < n; k++)
+    idx[k] = {value};
+  {between}
+#pragma scop
+  for (int i = 0; i < {most}; i++)
+    y[idx[i]] += x[i];
+#pragma endscop
+  {after}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "value, between, after, most, apart",
+    [
+        ("n - 1 - k", "", "", "n", True),
+        ("m + 2 * k", "m = 3;", "idx[0] = 0;", "n - 1", True),
+        ("k", "for (int t = 0; t < m; t++) {", "}", "n", True),
+        ("k", "m = abs(m);", "", "n", False),  # calls may change anything
+        ("k / 2", "", "", "n", False),
+        ("m", "", "", "n", False),
+        ("to[k]", "", "", "n", False),
+        ("k", "idx[1] = 0;", "", "n", False),
+        ("k", "to[1] = 0;", "", "n", False),  # which may be an element of idx
+        ("k", "idx = to;", "", "n", False),
+        ("k", "n = m;", "", "n", False),
+        ("k", "", "", "n + m", True),  # where that is no more than n
+        ("k", "", "", "m", False),  # the region does not know of n
+        ("k", "for (int t = 0; t < m; t++) {", "idx[t] = 0; }", "n", False),
+        ("k", "if (m) {", "}", "n", True),
+        ("k", "if (m) for (k = 0; k < n; k++) idx[k] = 0;", "", "n", False),
+    ],
+)
+def test_arrays_that_the_function_fills(value: str, between: str, after: str, most: str, apart: bool) -> None:
+    made = generate("in.c", FILLED.format(value=value, between=between, after=after, most=most), GenOptions())
+    assert ("omp" in made.text) == apart
+    assert most != "n + m" or "m <= 0" in made.text
+
+
+def test_elements_have_to_hold_what_they_get() -> None:
+    for counter, apart in (("int", True), ("long", False), ("unsigned", False)):
+        text = FILLED.replace("int k;", "").replace("for (k", f"for ({counter} k")
+        made = generate("in.c", text.format(value="2 * k", between="", after="", most="n"), GenOptions())
+        assert ("omp" in made.text) == apart
+
+
+def test_filled_arrays_of_the_function_agree() -> None:
+    text = FILLED.replace("{after}", "free(own);").replace("int k;", "int k, *own = malloc(n * sizeof *own);")
+    text = "#include <stdlib.h>\n" + text.replace("idx[", "own[").format(
+        value="n - k", between="to[0] = 1;", most="n", after=""
+    )
+    report = run(text, GenOptions())
+    assert report.ok and "threads over i" in report.lines[0], report
+
+
 def test_short_integers_can_hardly_differ() -> None:
     assert not shared(f"{LOOP} y[s[i]] = x[i];", "distinct(s)")
 

@@ -91,7 +91,7 @@ def _layout(h: Harness) -> Iterator[str]:
 def _fills(h: Harness) -> Iterator[Fill]:
     for k in range(len(h.memory.buffers)):
         base = h.memory.buffers[k].base
-        kind = "TW_DISTINCT" if base in h.site.distinct else "TW_INDEX" if base in h.sources else "TW_KIND"
+        kind = "TW_DISTINCT" if base in h.site.unequal else "TW_INDEX" if base in h.sources else "TW_KIND"
         for leaf in h.leaves[k]:
             yield Fill(k, _leaf(k, leaf, kind), " * ".join(h.sizes(k)), f"sizeof(tw_e{k})", h.row(k))
 

@@ -80,6 +80,7 @@ class Affiner:
     evaluated: dict[str, isl.Set] = field(default_factory=dict)  # where the source evaluates each of them
     readings: list[Reading] = field(default_factory=list)  # of members behind pointers
     distinct: Mapping[str, CType] = field(default_factory=dict)  # index arrays without equal elements
+    filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # of how many elements of theirs that is known
 
     # -- values ------------------------------------------------------------------------------------
 

@@ -163,8 +163,8 @@ def _stay_in_row(step: RawStep, value: isl.PwAff, frame: Frame, affiner: Affiner
 
 
 def _between(value: isl.PwAff, room: isl.PwAff, frame: Frame, affiner: Affiner, raw: RawAccess) -> None:
-    """A column lies in its row, or the region does not run."""
-    why = f"a subscript of `{raw.base}` stays within its row"
+    """A column lies in its row, or the place of an index among those that differ, or the region does not run."""
+    why = f"a subscript of `{raw.base}` stays within its row, or its index array"
     affiner.assumptions.append(Assumption(frame.domain, value, 0, 1 << 62, why, raw.loc))
     affiner.assumptions.append(Assumption(frame.domain, room.sub(value), 1, 1 << 62, why, raw.loc))
 

@@ -24,7 +24,7 @@ LEAST_BITS = 32  # of an element; few narrower ones can differ
 @record
 class KnownIndex:
     """One index of an element: a value, or the place in an index array where the subscript stands (`through` tells that
-    array, and how the subscript is made of it). One with `room` is below that, and not negative."""
+    array, and how the subscript is made of it). One with `room` has to be below that, and not negative."""
 
     value: isl.PwAff
     through: str = ""
@@ -34,7 +34,7 @@ class KnownIndex:
 def index_arrays(site: RegionSite, written: frozenset[str]) -> dict[str, CType]:
     """Arrays of distinct integers that the region leaves as they are, with the types of their elements."""
     out: dict[str, CType] = {}
-    for name in sorted(site.distinct - written):
+    for name in sorted(site.unequal - written):
         var = site.variables.get(name)
         if var is None or len(var.shape.declarators) != 1 or var.shape.special:
             continue
@@ -47,7 +47,7 @@ def through_distinct(node: c_ast.Node, frame: Frame, affiner: Affiner) -> list[K
     """The indices that stand for a subscript through such an array; none for other subscripts. Raises NotAffine."""
     at = _element(node, frame, affiner.distinct)
     if at is not None:
-        return [KnownIndex(affiner.value(at.subscript, frame)[0], str(at.name.name))]
+        return [_place(at, str(at.name.name), frame, affiner)]
     product, rest = _sum(node, frame, affiner.distinct)
     if product is None:
         return []
@@ -61,14 +61,19 @@ def _row(product: c_ast.BinaryOp, rest: c_ast.Node | None, frame: Frame, affiner
         left, right = right, left
     at = _element(left, frame, affiner.distinct)
     assert at is not None
-    place = affiner.value(at.subscript, frame)[0]
     size, kind = affiner.value(right, frame)
     column, other = (frame.zero(), kind) if rest is None else affiner.value(rest, frame)
     loops = size.involves_dims(isl.dim_type.in_, 0, size.dim(isl.dim_type.in_))
     if loops or not all(_exact(t) for t in (affiner.distinct[at.name.name], kind, other)):
         raise NotAffine(product, f"`{c_text(product)}` may be the same for different elements of `{at.name.name}`")
     name = f"{at.name.name} * {isl.Map.from_pw_aff(size).range()}"  # the text may mean something else elsewhere
-    return [KnownIndex(place, name), KnownIndex(column, f"+ {name}", size)]
+    return [_place(at, name, frame, affiner), KnownIndex(column, f"+ {name}", size)]
+
+
+def _place(at: c_ast.ArrayRef, through: str, frame: Frame, affiner: Affiner) -> KnownIndex:
+    """The place of an element, among those that are known to differ."""
+    value, most = affiner.value(at.subscript, frame)[0], affiner.filled.get(at.name.name)
+    return KnownIndex(value, through, None if most is None else affiner.value(most, frame)[0])
 
 
 def _exact(t: CType) -> bool:

@@ -17,8 +17,9 @@ from pycparser import c_ast
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.prescan import prescan
 from codegen.frontend.syntax.declarators import DeclaredType
-from codegen.frontend.syntax.origins import declared_in, origins_of
+from codegen.frontend.syntax.origins import ALLOCATORS, declared_in, origins_of
 from codegen.frontend.syntax.symbols import Derived, RegionSite
+from codegen.frontend.syntax.tree import mapped, nodes
 from codegen.record import mutable, record
 
 _STEPS = ("++", "--", "p++", "p--")
@@ -79,6 +80,60 @@ def value_before(site: RegionSite, name: str) -> c_ast.Node | None:
         return None
     where, (_, value) = found
     return value if tracer.unchanged(where, set(_names(value))) else None
+
+
+@record
+class Before:
+    """The statements that run on every way to a region, and what lies between them and its end."""
+
+    site: RegionSite
+    tracer: _Tracer
+
+    def items(self) -> Iterator[tuple[_At, c_ast.Node]]:
+        """From the region backwards."""
+        for level in range(len(self.tracer.blocks) - 1, -1, -1):
+            items, first, _ = self.tracer.blocks[level]
+            yield from ((_At(level, k), items[k]) for k in range(first - 1, -1, -1))
+
+    def between(self, at: _At) -> Iterator[c_ast.Node]:
+        """What may run after a statement and before the end of the region, but for the region itself."""
+        items, first, after = self.tracer.blocks[at.level]
+        yield from items[at.index + 1 : first]
+        if at.level + 1 < len(self.tracer.blocks):
+            yield from (_without(x, self.site.statements) for x in items[first:after])
+
+    def steady(self, name: str) -> bool:
+        """Does only this function change the variable, and by its name?"""
+        return self.tracer.steady(name)
+
+    def own(self, name: str) -> bool:
+        """Does it stand for memory that no other name leads to, of this function or of those it calls?"""
+        var, o = self.site.variables[name], self.site.origins
+        array = var.place == "local" and not var.static and var.shape.declarators[0].kind == "array"
+        calls = (n for n in nodes(self.site.function.body) if isinstance(n, c_ast.FuncCall) and n.args is not None)
+        given = any(name in _names(n.args) for n in calls if getattr(n.name, "name", "") not in (*ALLOCATORS, "free"))
+        return not given and ((array and name not in o.exposed and (name,) not in o.family) or name in o.fresh)
+
+    def number(self, name: str) -> bool:
+        """Is it an integer that only this function changes, by its name?"""
+        return self.tracer.number(c_ast.ID(name))
+
+    def fixed(self, at: _At, value: c_ast.Node) -> bool:
+        """Is it an integer that has the same value from a statement on until the end of the region?"""
+        return self.tracer.number(value) and self.tracer.unchanged(at, set(_names(value)))
+
+
+def before_region(site: RegionSite) -> Before | None:
+    """None where jumps may lead to the region past a statement."""
+    tracer = _tracer(site)
+    return None if tracer is None else Before(site, tracer)
+
+
+def _without(node: c_ast.Node, region: Sequence[c_ast.Node]) -> c_ast.Node:
+    """A statement without the region in it."""
+    if any(node is s for s in region):
+        return c_ast.EmptyStatement(node.coord)
+    return mapped(node, lambda child: _without(child, region))
 
 
 # -- which value reaches the region --------------------------------------------------------------------

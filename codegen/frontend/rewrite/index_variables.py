@@ -24,10 +24,10 @@ class _Held:
 
 
 def with_index_elements(site: RegionSite) -> RegionSite:
-    """The region with such elements in place of the variables, in subscripts, for the arrays that a hint names."""
-    if not site.distinct:
+    """The region with such elements in place of the variables, in subscripts, for arrays without equal ones."""
+    if not site.unequal:
         return site
-    fixed = site.distinct - _changed(site.statements)
+    fixed = site.unequal - _changed(site.statements)
     made = _block(site.statements, site, fixed, addressed(site.function.body))
     same = all(a is b for a, b in zip(made, site.statements, strict=True))
     return site if same else with_statements(site, made)

@@ -80,6 +80,12 @@ class RegionSite:
     before: Mapping[str, str] = field(default_factory=dict)  # names for what variables hold before it
     own: tuple[OwnVariable, ...] = ()
     distinct: frozenset[str] = frozenset()  # arrays in which, as a hint says, no two elements are equal
+    filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # arrays with so many first elements that all differ
+
+    @property
+    def unequal(self) -> frozenset[str]:
+        """Arrays in which no two elements are equal, as far as the region may read them."""
+        return self.distinct | self.filled.keys()
 
     def used_outside(self, name: str) -> bool:
         """May somebody look at `name` outside this region, other than after setting it anew?"""
