@@ -74,17 +74,26 @@ class CoveredMemory:
         touched = a.relation.intersect_domain(s.domain).range()
         if self.scop.arrays[a.array].scattered:
             return self._row(name, at, touched)
-        entry = self._find(name, (at.subscripts[0].behind,) if at.subscripts else at.holders)
+        if not at.subscripts:
+            return self._single(name, at.holders, touched.params())
+        entry = self._find(name, (at.subscripts[0].behind,))
         x = self.test.entries[entry]
         assert isinstance(x, ComparedMemory)
-        if not at.subscripts:
-            if (x.first, x.past, x.stride) != (ZERO, ONE, None):
-                raise Uncovered(f"`{name}` is one element")
-            self._check_when(name, touched.params(), x.when)
-            return entry
         if factors(x.stride) != at.subscripts[0].strides:
             raise Uncovered(f"`{name}` is compared by rows of another length")
         self._check_line(name, self._line(touched, at.subscripts[0]), x.first, x.past, x.when)
+        return entry
+
+    def _single(self, name: str, pointers: tuple[Node, ...], used: isl.Set) -> int:
+        """One element. It may be in the test twice: as itself, and as a value that is computed ahead of the region."""
+        found = self._all(pointers)
+        if not found:
+            raise Uncovered(f"`{name}` is not in the test")
+        whole = [(k, x) for k, x in found if (x.first, x.past, x.stride) == (ZERO, ONE, None)]
+        if not whole:
+            raise Uncovered(f"`{name}` is one element")
+        entry, x = whole[0]
+        self._check_when(name, used, x.when)
         return entry
 
     def _row(self, name: str, at: AccessedElement, touched: isl.Set) -> int:
@@ -125,12 +134,15 @@ class CoveredMemory:
         return entry
 
     def _find(self, name: str, pointers: tuple[Node, ...]) -> int:
-        found = [
-            k for k, x in enumerate(self.test.entries) if isinstance(x, ComparedMemory) and x.pointer in pointers
-        ]
+        found = self._all(pointers)
         if len(found) != 1:
             raise Uncovered(f"`{name}` is not in the test" if not found else f"`{name}` is in the test twice")
-        return found[0]
+        return found[0][0]
+
+    def _all(self, pointers: tuple[Node, ...]) -> list[tuple[int, ComparedMemory]]:
+        """The entries behind any of these pointers."""
+        entries = enumerate(self.test.entries)
+        return [(k, x) for k, x in entries if isinstance(x, ComparedMemory) and x.pointer in pointers]
 
     def _line(self, touched: isl.Set, at: Subscript) -> isl.Set:
         """The values of one index, by parameters."""
