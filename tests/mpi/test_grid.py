@@ -112,6 +112,8 @@ def test_an_axis_that_hands_values_on_is_refused() -> None:
 def test_grids() -> None:
     assert [grid_sides(n, 2) for n in (1, 2, 4, 6, 7, 16)] == [(1, 1), (2, 1), (4, 1), (3, 2), (7, 1), (4, 4)]
     assert grid_sides(64, 3) == (4, 4, 4)
+    with pytest.raises(InputError, match="one to 2 dimensions"):
+        words("a: block, block, block")
     with pytest.raises(InputError, match="as many dimensions"):
         words("a: block, block; b: block, *")
 
