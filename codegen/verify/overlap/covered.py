@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import islpy as isl
 
@@ -74,27 +75,18 @@ class CoveredMemory:
         touched = a.relation.intersect_domain(s.domain).range()
         if self.scop.arrays[a.array].scattered:
             return self._row(name, at, touched)
-        if not at.subscripts:
-            return self._single(name, at.holders, touched.params())
-        entry = self._find(name, (at.subscripts[0].behind,))
-        x = self.test.entries[entry]
-        assert isinstance(x, ComparedMemory)
-        if factors(x.stride) != at.subscripts[0].strides:
-            raise Uncovered(f"`{name}` is compared by rows of another length")
-        self._check_line(name, self._line(touched, at.subscripts[0]), x.first, x.past, x.when)
-        return entry
 
-    def _single(self, name: str, pointers: tuple[Node, ...], used: isl.Set) -> int:
-        """One element. It may be in the test twice: as itself, and as a value that is computed ahead of the region."""
-        found = self._all(pointers)
-        if not found:
-            raise Uncovered(f"`{name}` is not in the test")
-        whole = [(k, x) for k, x in found if (x.first, x.past, x.stride) == (ZERO, ONE, None)]
-        if not whole:
-            raise Uncovered(f"`{name}` is one element")
-        entry, x = whole[0]
-        self._check_when(name, used, x.when)
-        return entry
+        def check(x: ComparedMemory) -> None:
+            if not at.subscripts:
+                if (x.first, x.past, x.stride) != (ZERO, ONE, None):
+                    raise Uncovered(f"`{name}` is one element")
+                self._check_when(name, touched.params(), x.when)
+                return
+            if factors(x.stride) != at.subscripts[0].strides:
+                raise Uncovered(f"`{name}` is compared by rows of another length")
+            self._check_line(name, self._line(touched, at.subscripts[0]), x.first, x.past, x.when)
+
+        return self._find(name, (at.subscripts[0].behind,) if at.subscripts else at.holders, check)
 
     def _row(self, name: str, at: AccessedElement, touched: isl.Set) -> int:
         """Elements of a row behind a table of pointers."""
@@ -122,27 +114,25 @@ class CoveredMemory:
             text += ("->" if step.kind == "arrow" else ".") + step.text
         pointer = read_expression(text)
         whole = array.place in ("global", "local") and array.depth == 0 and bool(array.extents and array.extents[0])
-        entry = self._find(array.base, (Node("unary", "&", (pointer,)),) if whole else (pointer,))
-        x = self.test.entries[entry]
-        assert isinstance(x, ComparedMemory)
         ends = (0, 0) if whole else reach(self.scop, array.name)
-        if ends is None or x.stride is not None or array.scattered:
+        if ends is None or array.scattered:
             raise Uncovered(f"`{array.base}` is used by subscripts that depend on data")
         line = isl.Set(f"{{ [x] : {ends[0]} <= x <= {ends[1]} }}").align_params(self.known.get_space())
-        line = line.intersect_params(self._params(a.relation.params()))
-        self._check_line(array.base, line.intersect_params(self.known), x.first, x.past, x.when)
-        return entry
+        line = line.intersect_params(self._params(a.relation.params())).intersect_params(self.known)
+        pointers = (Node("unary", "&", (pointer,)),) if whole else (pointer,)
+        return self._find(array.base, pointers, partial(self._check_plain, array.base, line))
 
-    def _find(self, name: str, pointers: tuple[Node, ...]) -> int:
-        found = self._all(pointers)
-        if len(found) != 1:
-            raise Uncovered(f"`{name}` is not in the test" if not found else f"`{name}` is in the test twice")
-        return found[0][0]
-
-    def _all(self, pointers: tuple[Node, ...]) -> list[tuple[int, ComparedMemory]]:
-        """The entries behind any of these pointers."""
-        entries = enumerate(self.test.entries)
-        return [(k, x) for k, x in entries if isinstance(x, ComparedMemory) and x.pointer in pointers]
+    def _find(self, name: str, pointers: tuple[Node, ...], check: Callable[[ComparedMemory], None]) -> int:
+        """An entry behind one of these pointers that holds what has to be there. Raises Uncovered."""
+        problem = Uncovered(f"`{name}` is not in the test")
+        for k, x in enumerate(self.test.entries):
+            if isinstance(x, ComparedMemory) and x.pointer in pointers:
+                try:
+                    check(x)
+                    return k
+                except Uncovered as other:
+                    problem = other
+        raise problem
 
     def _line(self, touched: isl.Set, at: Subscript) -> isl.Set:
         """The values of one index, by parameters."""
@@ -264,12 +254,13 @@ class CoveredMemory:
             for number, a in enumerate(s.accesses):
                 if a.array == array.name:
                     at = element(self.scop, s, number).subscripts[0]
-                    x = self.test.entries[self._find(array.base, (at.behind,))]
-                    assert isinstance(x, ComparedMemory)
-                    if x.stride is not None:
-                        raise Uncovered(f"`{array.base}` is compared by rows of another length")
-                    touched = a.relation.intersect_domain(s.domain).range()
-                    self._check_line(array.base, self._line(touched, at), x.first, x.past, x.when)
+                    line = self._line(a.relation.intersect_domain(s.domain).range(), at)
+                    self._find(array.base, (at.behind,), partial(self._check_plain, array.base, line))
+
+    def _check_plain(self, name: str, line: isl.Set, x: ComparedMemory) -> None:
+        if x.stride is not None:
+            raise Uncovered(f"`{name}` is compared by rows of another length")
+        self._check_line(name, line, x.first, x.past, x.when)
 
 
 def _rest(e: Node, strides: tuple[Node, ...]) -> Node:

@@ -205,6 +205,12 @@ def test_what_cannot_be_compared_is_believed_where_a_remark_says_so() -> None:
     assert wrong_overlap(scop, test, False, strict=True)
 
 
+def test_one_memory_under_two_names_is_compared_under_one() -> None:
+    text = UNKNOWN.replace("b[at[i]]", "b[0] + *b").replace("const int *at, double *a", "double *a")
+    scop, test = made(text)
+    assert wrong_overlap(scop, test, False, True) == ""
+
+
 # Facts of the model by which no test is needed: without them, there has to be one.
 FACTS = {
     "restrict": "void f(int n, double *restrict a, const double *b) {",
