@@ -146,7 +146,7 @@ class Kernels:
         thread = fresh(nest.grid.loop.name, taken)
         here = {**names, nest.grid.var: thread}
         before, after = (
-            _Thread(self, shared, ()).views(Block(part), here, {}, taken | {thread})
+            _Thread(self, shared, ()).views(Block(part), here, {h.array: h for h in nest.held}, taken | {thread})
             for part in (nest.before, nest.after)
         )
         counter = fresh(nest.loop.loop.name, taken | {thread})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Instance, Name, expr_names, walk
+from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, Instance, Name, expr_names, walk
 from codegen.gpu.body import plain_type
 from codegen.gpu.tiles.find import NoTiles, stride
 from codegen.gpu.tiles.model import DEEP, WIDE, DepthStaging, StagedOperand
@@ -20,13 +20,15 @@ Element = tuple[str, tuple[CExpr, ...]]  # an array, and subscripts in terms of 
 
 @record
 class ThreadLoop:
-    """What a thread does: one loop over plain statements, and whatever stands before and behind it."""
+    """What a thread does: one loop over plain statements, and whatever stands before and behind it; `held` are scalars
+    of its own."""
 
     grid: For
     before: tuple[CNode, ...]
     loop: For
     after: tuple[CNode, ...]
     body: tuple[Instance, ...]
+    held: tuple[Held, ...] = ()
 
 
 @record
@@ -59,14 +61,18 @@ def thread_loop(code: CNode, stmt: str) -> ThreadLoop:
             inside = list(walk(grid.body))
             if not any(isinstance(x, Instance) and x.stmt == stmt for x in inside):
                 continue
-            if any(isinstance(x, Declare) or (isinstance(x, For) and x.loop.kind == GRID) for x in inside):
-                raise NoTiles(f"{stmt} has no tile in registers, and its threads more than one loop, or variables")
+            if any(isinstance(x, For) and x.loop.kind == GRID for x in inside):
+                raise NoTiles(f"{stmt} has no tile in registers, and its threads run over more than one loop")
+            if any(isinstance(x, Declare) and (x is not grid.body or _is_large(x)) for x in inside):
+                raise NoTiles(f"threads of {stmt} have arrays of their own, or variables in their loops")
             return _thread_loop(grid, stmt)
     raise NoTiles(f"{stmt} does not run on threads")
 
 
 def _thread_loop(grid: For, stmt: str) -> ThreadLoop:
-    parts = grid.body.children if isinstance(grid.body, Block) else (grid.body,)
+    inner = grid.body.body if isinstance(grid.body, Declare) else grid.body
+    held = grid.body.slots if isinstance(grid.body, Declare) else ()
+    parts = inner.children if isinstance(inner, Block) else (inner,)
     at = next(k for k, x in enumerate(parts) if any(isinstance(y, Instance) and y.stmt == stmt for y in walk(x)))
     loop = parts[at]
     if not isinstance(loop, For) or loop.loop.kind != SEQUENTIAL:
@@ -79,7 +85,11 @@ def _thread_loop(grid: For, stmt: str) -> ThreadLoop:
         raise NoTiles("its loops do not count one by one")
     if grid.var in expr_names(loop.lower) | expr_names(loop.upper):
         raise NoTiles("not all threads run through the same iterations")
-    return ThreadLoop(grid, parts[:at], loop, parts[at + 1 :], plain)
+    return ThreadLoop(grid, parts[:at], loop, parts[at + 1 :], plain, held)
+
+
+def _is_large(node: Declare) -> bool:
+    return any(any(h.sizes) for h in node.slots)
 
 
 def staged_loop(scop: Scop, nest: ThreadLoop, staging: DepthStaging, pads: Mapping[str, int]) -> StagedLoop:
@@ -161,8 +171,11 @@ def iterator(at: Instance, var: str) -> int:
 def _kept(scop: Scop, nest: ThreadLoop) -> Iterator[tuple[int, int]]:
     """Elements that the loop writes, of arrays of which it touches no other one."""
     touched: dict[str, dict[Element, tuple[int, int]]] = {}
+    own = {h.array for h in nest.held}
     for m, at in enumerate(nest.body):
         for k, a in enumerate(scop.statement(at.stmt).accesses):
+            if a.array in own:
+                continue
             touched.setdefault(scop.arrays[a.array].base, {}).setdefault(element(scop, at, k), (m, k))
     for base in sorted(touched):
         (first, *others) = touched[base].items()

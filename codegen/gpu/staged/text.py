@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.ast.ctree import For, Instance, substitute
+from codegen.ast.ctree import For, Held, Instance, substitute
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.staged.find import LoopOperand, StagedLoop, element
 from codegen.gpu.staged.prove import bytes_of
@@ -45,10 +45,16 @@ def kernel_text(scop: Scop, p: StagedKernel, how: Printed, api: str) -> str:
     template = environment().get_template("gpu/staged.cu.j2")
     body = template.render(k={**k, "given": ()}, api=api).partition("/* Starts the kernel")[0]
     text = template.render(k={**k, "given": [n for n in how.parameters if re.search(rf"\b{n}\b", body)]}, api=api)
+    taken = _taken(scop, p, how)
     for name in LOCALS:
-        if name not in how.taken | set(p.names.values()):
+        if name not in taken:
             text = re.sub(rf"\btw_{name}\b", name, text)
     return text.rstrip("\n")
+
+
+def _taken(scop: Scop, p: StagedKernel, how: Printed) -> frozenset[str]:
+    """Names of the region that the kernel mentions."""
+    return how.taken | set(p.names.values()) | {scop.arrays[h.array].name for h in p.what.nest.held}
 
 
 @record
@@ -78,7 +84,7 @@ class _Context:
             "tail": [self._body(at, m, False) for m, at in enumerate(nest.body)],
             "alone": any(o.staged.alone for o in p.operands),
             "operands": [self._operand(o, n) for n, o in enumerate(p.operands)],
-            "kept": [self._kept(m, a) for m, a in p.kept],
+            "own": self._own(), "kept": [self._kept(m, a) for m, a in p.kept],
         }  # fmt: skip
 
     def _comment(self) -> str:
@@ -96,7 +102,15 @@ class _Context:
         return high if self._low(lp) == "0L" else f"{high} - {self.ints.text(lp.lower, 6)}"
 
     def _printer(self, names: Mapping[str, str]) -> DeviceBody:
-        return DeviceBody(self.scop, replace(self.ints, names=names), {}, self.kernel.scratch)
+        return DeviceBody(self.scop, replace(self.ints, names=names), self._held(), self.kernel.scratch)
+
+    def _held(self) -> dict[str, Held]:
+        return {h.array: h for h in self.kernel.what.nest.held}
+
+    def _own(self) -> list[str]:
+        """Scalars of a thread, but for those that several kernels use."""
+        arrays = (self.scop.arrays[h.array] for h in self.kernel.what.nest.held if h.array not in self.kernel.scratch)
+        return [f"{plain_type(a.elem)} {a.name} = 0;" for a in arrays]
 
     def _element(self, at: Instance, number: int, names: Mapping[str, str]) -> str:
         return self._printer(names).access(self.scop.statement(at.stmt), at, number)
@@ -124,7 +138,7 @@ class _Context:
         return formula(re.sub(r" \+ x \* (\w+|\(.*?\))", "", text) if s.alone else re.sub(r"\bx\b", "thread", text))
 
     def _named(self, name: str, what: str) -> str:
-        taken = self.how.taken | set(self.kernel.names.values())
+        taken = _taken(self.scop, self.kernel, self.how)
         return f"tw_{name}_{what}" if f"{name}_{what}" in taken else f"{name}_{what}"
 
     def _kept(self, m: int, number: int) -> dict[str, str]:
@@ -145,7 +159,7 @@ class _Context:
         for n, number in p.kept:
             known[element(self.scop, p.nest.body[n], number)] = self._kept(n, number)["name"]
         found = {k: known[e] for k in range(len(s.accesses)) if (e := element(self.scop, at, k)) in known}
-        printer = RegisterBody(self.scop, self.ints, {}, self.kernel.scratch, dict(self.kernel.calls), found)
+        printer = RegisterBody(self.scop, self.ints, self._held(), self.kernel.scratch, dict(self.kernel.calls), found)
         return printer.statement(s, at)
 
     def _aligned(self) -> str:
