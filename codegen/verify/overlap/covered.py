@@ -9,7 +9,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Bin, CExpr, Name
 from codegen.recognize.access.reach import reach
-from codegen.scop.model import Access, Array, Scop, Statement
+from codegen.scop.model import Access, AccessStep, Array, Scop, Statement
 from codegen.scop.unconditional import certain, followed, leads, may_be_skipped
 from codegen.verify.guards import Parameters
 from codegen.verify.overlap.elements import (
@@ -41,6 +41,7 @@ class CoveredMemory:
         self.p = Parameters(scop)
         self.known = self.p.ranges.intersect(self._params(scop.context))
         self._arrays: dict[str, frozenset[int] | Uncovered] = {}
+        self._elements: dict[tuple[str, tuple[AccessStep, ...]], AccessedElement] = {}
 
     def of_array(self, array: Array) -> frozenset[int]:
         """The entries that hold the elements of an array which are touched. Raises Uncovered."""
@@ -66,11 +67,19 @@ class CoveredMemory:
                 out.add(entry)
         return out
 
+    def _element(self, s: Statement, number: int) -> AccessedElement:
+        """Where an access finds its element; the same for all that take the same way."""
+        a = s.accesses[number]
+        key = a.array, a.path
+        if key not in self._elements:
+            self._elements[key] = element(self.scop, s, number)
+        return self._elements[key]
+
     # -- elements ----------------------------------------------------------------------------------
 
     def _access(self, s: Statement, number: int) -> int:
         a = s.accesses[number]
-        at = element(self.scop, s, number)
+        at = self._element(s, number)
         name = self.scop.arrays[a.array].base
         touched = a.relation.intersect_domain(s.domain).range()
         if self.scop.arrays[a.array].scattered:
@@ -244,7 +253,7 @@ class CoveredMemory:
         for s in self.scop.statements:
             for number, a in enumerate(s.accesses):
                 if self.scop.arrays[a.array].scattered and not self.scop.arrays[a.array].opaque:
-                    at = element(self.scop, s, number)
+                    at = self._element(s, number)
                     if len(at.subscripts) == 2 and at.first_row() == x.row:
                         yield s, number, at
 
@@ -253,7 +262,7 @@ class CoveredMemory:
         for s in self.scop.statements:
             for number, a in enumerate(s.accesses):
                 if a.array == array.name:
-                    at = element(self.scop, s, number).subscripts[0]
+                    at = self._element(s, number).subscripts[0]
                     line = self._line(a.relation.intersect_domain(s.domain).range(), at)
                     self._find(array.base, (at.behind,), partial(self._check_plain, array.base, line))
 
