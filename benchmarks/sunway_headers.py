@@ -44,7 +44,8 @@ def cases(paths: Sequence[Path], machines: Sequence[str] = MACHINES, grids: Sequ
 def messages_of(case: HeaderCase, folder: Path) -> str:
     """What the compiler says of the files for both kinds of cores; empty where all is well, or nothing is launched."""
     stem = case.path.stem
-    options = GenOptions(target="sunway", stem=stem, machine=f"{case.machine}-cpe", threads=case.grid)
+    machine = f"{case.machine}-cpe"
+    options = GenOptions(target="sunway", stem=stem, machine=machine, threads=case.grid, scheme="launch")
     made = generate(str(case.path), case.path.read_text(encoding="utf-8"), options)
     if not any(r.transformed for r in made.regions):
         return ""
