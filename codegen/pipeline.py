@@ -88,7 +88,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
 
 def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     """The new file: the user's text with the results of its regions in place, and above it what they need."""
-    from codegen.recognize.access.work import PARALLEL_MIN
+    from codegen.recognize.access.domain_shape import PARALLEL_MIN
     from codegen.target.emit import Kernel
     from codegen.target.finish.names import check_names, names_for, names_taken
     from codegen.target.finish.rows import laid_out

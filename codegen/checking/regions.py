@@ -14,7 +14,7 @@ from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.machine import load_for
 from codegen.options import GenOptions, effective_options
-from codegen.recognize.access.work import PARALLEL_MIN
+from codegen.recognize.access.domain_shape import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.region_model import Modelled, model_region, site_in

@@ -26,7 +26,7 @@ from codegen.strategy.cost.gain import Gain, predicted
 from codegen.strategy.products.selection import blocking
 from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
-from codegen.target.finish.names import names_for
+from codegen.target.finish.names import check_prefix, names_for
 from codegen.target.finished import FinishedText, finished, respelled
 from codegen.target.pragmas import Threads, shared_by_team
 from codegen.target.region_views import RegionViews, region_views
@@ -86,6 +86,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     others = _others(views, around, found)
     done = finished(emitted, around, others)
     _prove_variants(scop, done, [x for _, x in others])
+    check_prefix(names, s.text, emitted.plain)
     _prove_finish(scop, emitted, done, around)
     text, links = done.text, done.links
     if options.line_statements:

@@ -1,4 +1,4 @@
-"""Plans as text. `parse` reads what `show` prints; every error says where it is."""
+"""Prints plans as text, directive by directive (`show`), and hashes them (`plan_hash`); `plan_reader` parses them."""
 
 from __future__ import annotations
 

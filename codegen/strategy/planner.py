@@ -10,8 +10,8 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Forward, Plan, Schedule
+from codegen.recognize.access.domain_shape import leaves_out
 from codegen.recognize.access.strides import coefficients, move
-from codegen.recognize.access.work import leaves_out
 from codegen.recognize.products.forward import candidates
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.plan.model import Directive, Pipeline
-from codegen.recognize.access.work import PARALLEL_MIN, most_instances
+from codegen.recognize.access.domain_shape import PARALLEL_MIN, most_instances
 from codegen.scop.tree import ON_THREADS, FoundLoop, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
 from codegen.strategy.cost.groups import stepped

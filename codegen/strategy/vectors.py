@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from codegen.plan.model import LoopRef, ScalarReplace, Vector
-from codegen.recognize.access.work import leaves_out, next_by_step
+from codegen.recognize.access.domain_shape import leaves_out, next_by_step
 from codegen.recognize.access.wraps import usual_move
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.expr import Binary, DataLoop, Ref

@@ -11,7 +11,7 @@ import islpy as isl
 
 from codegen.ast.ctree import CNode, Declare, For, Instance, Int, ProductNode, expr_names, node_kids, walk
 from codegen.ast.generate import expression
-from codegen.recognize.access.work import extent
+from codegen.recognize.access.domain_shape import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
 from codegen.scop.expr import Call, DataLoop, Gather

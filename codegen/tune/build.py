@@ -14,7 +14,7 @@ from codegen.checking.harness.emit import cases_text, runtime_text
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.limits import COMPILER, QUESTION, LimitPassed, run
 from codegen.pipeline import after_feature_macros
-from codegen.recognize.access.work import PARALLEL_MIN
+from codegen.recognize.access.domain_shape import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.source.encoding import decode, encode

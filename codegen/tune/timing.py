@@ -1,4 +1,4 @@
-"""Statistics of a measurement, and how many runs it takes."""
+"""Statistics of timed runs (`Timing`), limits on their number (`Runs`), times as text, and the processors there are."""
 
 from __future__ import annotations
 

@@ -83,6 +83,9 @@ class Parameters:
         if e.kind == "cast" and e.text in ("long", "int", "unsigned long"):
             return self.value(e.kids[0])
         kids = [self.value(k) for k in e.kids]
+        if e.kind == "call" and e.text in _FITS and len(kids) == 1:
+            room = Int(2**60)
+            return Bin("&&", Bin("<=", Neg(room), kids[0]), Bin("<", kids[0], room))
         if e.kind == "unary" and e.text == "-":
             return Neg(kids[0])
         if e.kind == "binary" and e.text in ("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "&&", "||"):

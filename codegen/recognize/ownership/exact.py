@@ -1,5 +1,5 @@
-"""Exact ownership tests with isl: which blocks, and which elements, two threads use; borders, coarse threads and
-parameters included."""
+"""Which elements and blocks of a nest more than one thread uses, and which dependences cross threads: exactly, with
+isl; borders, coarse threads and parameters included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Building blocks of executors as C: elements, loops, and where the result goes."""
+"""Elements and loops of a sparse kernel as C, and what its nest allows: is each result stored once, is the outermost
+loop parallel, where does a sum end."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Distribute, Forward, Parallel, Plan, Schedule, StoreIn, Unskew, Vector
-from codegen.recognize.access.work import PARALLEL_MIN, most_instances
+from codegen.recognize.access.domain_shape import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.strategy.cost.cycles import cycles, short

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from codegen.machine import Machine
+from codegen.recognize.access.domain_shape import extent
 from codegen.recognize.access.strides import coefficients
-from codegen.recognize.access.work import extent
 from codegen.record import record
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Path, enclosing, has_band, kids, statements

@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.isa.model import Vec
 from codegen.machine import Machine
 from codegen.machine.operations import chain
-from codegen.recognize.access.work import most_instances
+from codegen.recognize.access.domain_shape import most_instances
 from codegen.recognize.products.contraction import unit_stride
 from codegen.recognize.products.matrix_vector import layout
 from codegen.scop.expr import Affine, Binary, Cast, Expr, Ref, Ternary, walk

@@ -10,8 +10,8 @@ import islpy as isl
 
 from codegen.machine import Machine
 from codegen.plan.model import LoopRef, Parallel
+from codegen.recognize.access.domain_shape import leaves_out
 from codegen.recognize.access.strides import move
-from codegen.recognize.access.work import leaves_out
 from codegen.scop.model import Statement
 from codegen.scop.tree import FoundLoop, Loop, enclosing, has_band, statements
 from codegen.strategy.cost.groups import stepped

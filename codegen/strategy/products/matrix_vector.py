@@ -10,8 +10,8 @@ from codegen.machine import Machine
 from codegen.machine.cost import LoopCost, best_loop, matvec_costs, transposed_costs
 from codegen.machine.formulas import MatvecBlocks, line_elements, matvec, matvec_transposed
 from codegen.machine.processor import Processor, processor, way_bytes
+from codegen.recognize.access.domain_shape import most_instances
 from codegen.recognize.access.strides import coefficients
-from codegen.recognize.access.work import most_instances
 from codegen.recognize.products.contraction import NoContraction
 from codegen.recognize.products.matrix_vector import fold, in_any_order, layout
 from codegen.recognize.reductions import find_reductions

@@ -17,8 +17,8 @@ import islpy as isl
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
 from codegen.plan.model import CopyReads, Directive, StripMine
+from codegen.recognize.access.domain_shape import extent
 from codegen.recognize.access.strides import coefficients
-from codegen.recognize.access.work import extent
 from codegen.recognize.products.contraction import NoContraction, contraction, folds_others
 from codegen.recognize.products.matrix_vector import layout
 from codegen.record import record

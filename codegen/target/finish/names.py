@@ -93,6 +93,17 @@ def check_names(
         raise _name_taken(word, _place(file, source, found[word]))
 
 
+def check_prefix(names: NameSpelling, preprocessed: str, text: str) -> None:
+    """No name that a region's text gets by the user's prefix may be one of the function that it stands in."""
+    if names.prefix == DEFAULT:
+        return
+    new = {names.word(w) for w in _OURS.findall(text)} - names.kept
+    words = _WORD.finditer(_QUOTED.sub(lambda q: blank(q.group()), preprocessed))
+    taken = next((m for m in words if m[0] in new), None)
+    if taken is not None:
+        raise _name_taken(taken[0], LineMap(preprocessed).locate(taken.start()))
+
+
 def check_region_names(text: str, original: str, loc: Loc) -> None:
     """A region's new text may not declare what the region itself calls by such a name."""
     for word in sorted(set(_OURS.findall(blank_comments(original)))):

@@ -1,4 +1,5 @@
-"""Template values of a matrix-vector product: pointers, strides (`pitch`) and sizes for `matvec.c.j2`."""
+"""Template values of a matrix-vector product: pointers, strides (`pitch`) and sizes for `matvec.c.j2`, and
+what the proof of the printed text compares with (`MatvecWanted`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `SearchTrial` frame that all loop-tree searches share: actions, budget, cache of values, and the best so far."""
+"""What all loop-tree searches share: `Trial` (budget, cache of values, best so far), `Space` of actions, and `run`."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Bin, CExpr, Name
 from codegen.recognize.access.reach import reach
+from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, AccessStep, Array, Scop, Statement
 from codegen.scop.unconditional import certain, followed, leads, may_be_skipped
 from codegen.verify.guards import Parameters
@@ -25,7 +26,7 @@ from codegen.verify.overlap.entries import ComparedMemory, ComparedRows, ReadTes
 from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Node, Unread, read_expression
 
-SET = isl.dim_type.set
+SET, PARAM = isl.dim_type.set, isl.dim_type.param
 _X = "\0x"
 
 
@@ -40,8 +41,17 @@ class CoveredMemory:
         self.scop, self.test = scop, test
         self.p = Parameters(scop)
         self.known = self.p.ranges.intersect(self._params(scop.context))
+        self.valid = self._guarded()
         self._arrays: dict[str, frozenset[int] | Uncovered] = {}
         self._elements: dict[tuple[str, tuple[AccessStep, ...]], AccessedElement] = {}
+
+    def _guarded(self) -> isl.Set:
+        """Where the region's guard holds. Elsewhere the region runs as it was written, whatever the test says."""
+        valid = self.known.intersect(self._params(self.scop.guard.valid))
+        for name in sorted(self.scop.guard.wide):  # `tw_fits`
+            at = valid.find_dim_by_name(PARAM, name)
+            valid = valid.upper_bound_val(PARAM, at, val(2**60 - 1)) if at >= 0 else valid
+        return valid
 
     def of_array(self, array: Array) -> frozenset[int]:
         """The entries that hold the elements of an array which are touched. Raises Uncovered."""
@@ -188,7 +198,7 @@ class CoveredMemory:
         for x in mine:
             if (x.first, x.past, x.stride) == (ZERO, ONE, None):
                 where = where.subtract(self._holds(x.when))
-        if not where.intersect(self.known).is_empty():
+        if not where.intersect(self.valid).is_empty():
             raise Uncovered(f"`{text}` may be changed by a store, and is not in the test")
 
     # -- what the test itself looks at -------------------------------------------------------------

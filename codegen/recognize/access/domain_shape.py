@@ -1,4 +1,5 @@
-"""Amount of work inside a loop, where it does not depend on parameters."""
+"""Shape of a statement's domain: bounds on iterations and instances (None where parameters decide), gaps between its
+points, and unit stride by its step."""
 
 from __future__ import annotations
 
