@@ -272,18 +272,24 @@ def _counts(scop: Scop, chain: Sequence[For], at: TreePoint) -> list[CExpr]:
     for lp in chain:
         at = enter(lp, at)
     out = []
-    for k in range(len(chain)):
+    for k, lp in enumerate(chain):
         line = _line(at.domain, at.vars, outer, outer + k)
-        size = line.dim_max(0).sub(line.dim_min(0)).add_constant_val(isl.Val(1))
-        if size.n_piece() > 4:
-            hull = isl.Set.from_basic_set(line.simple_hull().remove_divs())
-            size = hull.dim_max(0).sub(hull.dim_min(0)).add_constant_val(isl.Val(1))
+        size = _size(line, 1)
+        if size.n_piece() > 4 or lp.step > 1:
+            size = _size(isl.Set.from_basic_set(line.simple_hull().remove_divs()), lp.step)
         build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))
         out.append(expression(build.expr_from_pw_aff(size.coalesce())))
     for lp, count in zip(chain, out, strict=True):
         if not enough(lp, count, at):
             raise Unsupported("no-proof", f"threads for all of loop `{lp.loop.name}` could not be proven", scop.loc)
     return out
+
+
+def _size(line: isl.Set, step: int) -> isl.PwAff:
+    """How many values of a loop with this step there are, from the least on."""
+    span = line.dim_max(0).sub(line.dim_min(0))
+    steps = span if step == 1 else span.scale_down_val(isl.Val(step)).floor()
+    return steps.add_constant_val(isl.Val(1))
 
 
 def enough(lp: For, count: CExpr, at: TreePoint) -> bool:

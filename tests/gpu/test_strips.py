@@ -46,6 +46,7 @@ def test_strips_where_neighbours_read_the_same() -> None:
     assert "tile S1.i:4\n  order S1.it, S1.j, S1.i\n  grid S1.it:4, S1.j:64\n  grid S2.i:4, S2.j:64" in made.plan
     text = made.extra.file(".tw.cu")
     assert text.count("TW_STRIP(4)") == 1 and "for (long i = it; i < tw_min((long)n - 1, it + 4); i++)" in text
+    assert "tw_count_y = ((long)n + 1) / 4;" in text  # threads for strips, not for points
 
 
 def test_steps_wait_for_each_other() -> None:
