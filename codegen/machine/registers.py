@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from codegen.record import record
 
@@ -26,6 +27,7 @@ class Needs:
     constants: int = 0
 
 
+@lru_cache(256)  # variants of a machine ask again for each product
 def register_tile(
     registers: int,
     lanes: int,

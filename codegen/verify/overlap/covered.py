@@ -44,6 +44,7 @@ class CoveredMemory:
         self.valid = self._guarded()
         self._arrays: dict[str, frozenset[int] | Uncovered] = {}
         self._elements: dict[tuple[str, tuple[AccessStep, ...]], AccessedElement] = {}
+        self._spans: dict[tuple[Node, Node], isl.Set] = {}
 
     def _guarded(self) -> isl.Set:
         """Where the region's guard holds. Elsewhere the region runs as it was written, whatever the test says."""
@@ -165,12 +166,14 @@ class CoveredMemory:
         self._check_when(name, line.params(), when)
 
     def _between(self, line: isl.Set, first: Node, past: Node) -> isl.Set:
-        here = TreePoint(isl.Set.universe(line.get_space()), (_X,), (), (), ())
-        low, high = self._value(first), self._value(past)
-        return here.condition(Bin("&&", Bin("<=", low, Name(_X)), Bin("<", Name(_X), high)))
+        if (first, past) not in self._spans:
+            here = TreePoint(isl.Set.universe(line.get_space()), (_X,), (), (), ())
+            inside = Bin("&&", Bin("<=", self._value(first), Name(_X)), Bin("<", Name(_X), self._value(past)))
+            self._spans[first, past] = here.condition(inside)
+        return self._spans[first, past]
 
     def _check_when(self, name: str, used: isl.Set, when: Node | None) -> None:
-        if not self._params(used).intersect(self.known).is_subset(self._holds(when)):
+        if when is not None and not self._params(used).intersect(self.known).is_subset(self._holds(when)):
             raise Uncovered(f"`{name}` is touched where the test does not look at all")
 
     def _value(self, e: Node) -> CExpr:
