@@ -147,7 +147,7 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     if found.scop.own and not target.own_variables:
         why = f"the target {target.name} cannot leave a new address in `{found.scop.own[0].source}`"
         raise Unsupported("pointer-unknown", why, site.loc, "use subscripts in place of a pointer that moves")
-    tree, found = found.tree, replace(found, scop=settled(found.scop, site))
+    tree, found = found.tree, replace(found, scop=settled(found.scop, site, found.tree))
     found = replace(found, scop=target.prepared(found.scop))
     deps = compute_dependences(found.scop, tree)
     scop = privatize(found.scop, tree, deps, site)

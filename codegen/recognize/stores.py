@@ -4,24 +4,29 @@
 does not hold: the memory may be read-only, and other threads of the program may change it meanwhile. Such a statement
 keeps its `if` (`Ternary.branch`). Where nobody else can see the target, or the region stores to the same element in any
 case, what it holds may as well be stored again: the statement becomes the choice of a value, which vectors can make.
+For that it must hold something: the statement reads it whatever the data, or the region has stored to it before.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import islpy as isl
+
 from codegen.frontend.syntax.constructs import constructs
 from codegen.frontend.syntax.symbols import RegionSite, escapes
 from codegen.recognize.access.dereferenceable import always, owned
-from codegen.scop.expr import Expr, Ref, Ternary, children, is_code, may_skip, with_parts
+from codegen.scop.dependences import order_map
+from codegen.scop.expr import Expr, Ref, Ternary, children, is_code, may_skip, walk, with_parts
 from codegen.scop.model import Array, Scop, Statement
+from codegen.scop.tree import Node
 
 
-def settled(scop: Scop, site: RegionSite) -> Scop:
+def settled(scop: Scop, site: RegionSite, tree: Node) -> Scop:
     """The region with `if` left only where a store must not be made, and with arrays that nobody else sees marked."""
     arrays = {n: replace(a, unshared=_unshared(a, site)) for n, a in scop.arrays.items()}
     scop = replace(scop, arrays=arrays)
-    return replace(scop, statements=tuple(_settled(scop, s) for s in scop.statements))
+    return replace(scop, statements=tuple(_settled(scop, s, tree) for s in scop.statements))
 
 
 def conditional(s: Statement) -> bool:
@@ -54,14 +59,30 @@ def _unshared(array: Array, site: RegionSite) -> bool:
     )
 
 
-def _settled(scop: Scop, s: Statement) -> Statement:
+def _settled(scop: Scop, s: Statement, tree: Node) -> Statement:
     target = s.accesses[s.target]
     array = scop.arrays[target.array]
     if not conditional(s) or array.elem.enum or is_code(s.rhs):
         return s
     seen = (s.accesses[e.access] for e in always(s.rhs) if isinstance(e, Ref))
     read = any(a.array == target.array and a.relation.is_equal(target.relation) for a in seen)
-    return without_branches(s) if read and (array.unshared or owned(scop, s)) else s
+    mine = array.unshared or owned(scop, s)
+    return without_branches(s) if mine and (read or _stored_before(scop, s, tree)) else s
+
+
+def _stored_before(scop: Scop, s: Statement, tree: Node) -> bool:
+    """Has the region stored to the element whatever the data, ahead of every instance of the statement?"""
+    target = s.accesses[s.target]
+    times = order_map(scop, tree)
+    mine = times.intersect_domain(isl.UnionSet.from_set(s.domain))
+    found = isl.UnionSet.empty(times.get_space())
+    for t in scop.statements:
+        stores = t.accesses[t.target]
+        if stores.array == target.array and not any(map(may_skip, walk(t.rhs))):
+            same = target.relation.apply_range(stores.relation.reverse())
+            earlier = mine.lex_gt_union_map(times.intersect_domain(isl.UnionSet.from_set(t.domain)))
+            found = found.union(isl.UnionMap.from_map(same).intersect(earlier).domain())
+    return bool(isl.UnionSet.from_set(s.domain.intersect_params(scop.context)).is_subset(found))
 
 
 def _chosen(e: Expr) -> Expr:

@@ -143,6 +143,7 @@ def test_conditions_with_nothing_to_do_are_dropped() -> None:
 SETTLED = {
     "a variable of the function": ("int most = 0;", "if (I[i] > most) most = I[i];", "I[0] = most;"),
     "an element that is stored in any case": ("", "A[i] = B[i]; if (A[i] < 0) A[i] = 0;", ""),
+    "a count that begins with a store": ("", "A[i] = 0; if (B[i] > 0) A[i] = A[i] + 1;", ""),
 }
 
 
@@ -151,6 +152,11 @@ def test_what_nobody_else_sees_may_be_stored_back(before: str, body: str, after:
     text = source(body).replace("#pragma scop", f"{before}\n#pragma scop")
     text = text.replace("#pragma endscop", f"#pragma endscop\n{after}")
     assert " ? " in generate("in.c", text, GenOptions(target="c")).text
+
+
+def test_what_is_stored_only_later_is_not_read_before() -> None:
+    body = "if (B[i] > 0) A[i] = B[i] + 1; A[i] = A[i] * 2 + A[i + 1];"
+    assert "if (B[i] > 0) A[i] = B[i] + 1;" in generate("in.c", source(body), GenOptions(target="c")).text
 
 
 @pytest.mark.parametrize("leak", ["int *p = &most;", "static int most_at; scanf(\"%d\", &most);"])
