@@ -16,7 +16,7 @@ from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.staging.directives import StagingDirectives
-from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes, stored_directly
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, has_stage, staged_nodes, stored_directly
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import DmaTransfer
 from codegen.sunway.text import dialect
@@ -120,11 +120,11 @@ class KernelPrinter:
             self._one = False
             who = self.words.id if self.deal else self.words.column
             return (SlaveView("if", f"{who} == 0", inside),)
-        if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED and not _has_stage(node):
+        if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED and not has_stage(node):
             found = vectorized(self, node, names, held, taken, local)
             if found is not None:
                 return found
-        if self.model and not _has_stage(node) and not isinstance(node, (Stage, Declare)):
+        if self.model and not has_stage(node) and not isinstance(node, (Stage, Declare)):
             work = cost_text(self.scop, self.group, node, local, ints)
             if work is not None and not _bound_inside(node):
                 return (line(f"sw_work({work});"),)
@@ -274,16 +274,6 @@ class KernelPrinter:
         body = self._views(node.body, names, held, taken, inner)
         started = () if step_on is None else (step_on,)
         return (*lets, *gets, *started, *waits, *body, *puts)
-
-
-def _has_stage(node: SNode) -> bool:
-    if isinstance(node, Stage):
-        return True
-    if isinstance(node, Block):
-        return any(_has_stage(c) for c in node.children)
-    if isinstance(node, If):
-        return _has_stage(node.then) or (node.orelse is not None and _has_stage(node.orelse))
-    return isinstance(node, (For, Declare)) and _has_stage(node.body)
 
 
 def _bound_below(node: SNode) -> bool:

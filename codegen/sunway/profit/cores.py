@@ -16,7 +16,7 @@ from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.plan.cost import arithmetic, point_cost
 from codegen.sunway.plan.tiles import BESIDE
 from codegen.sunway.profit.middle import Values, trips, value
-from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, has_stage, staged_nodes
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.survey import KernelSite, has_kernel
@@ -238,18 +238,5 @@ class CoresEstimate:
 
 def _staged_or_bound(node: For) -> bool:
     """Are there transfers or loops that cores share below?"""
-    return node.loop.kind in THREADED or _has_stage(node.body)
-
-
-def _has_stage(node: SNode) -> bool:
-    if isinstance(node, Stage):
-        return True
-    if isinstance(node, Block):
-        return any(_has_stage(c) for c in node.children)
-    if isinstance(node, If):
-        return _has_stage(node.then) or (node.orelse is not None and _has_stage(node.orelse))
-    return isinstance(node, (For, Declare)) and (
-        (isinstance(node, For) and node.loop.kind in THREADED) or _has_stage(node.body)
-    )
-
-
+    bound = (isinstance(n, For) and n.loop.kind in THREADED for n in staged_nodes(node))
+    return has_stage(node.body) or any(bound)

@@ -74,6 +74,11 @@ def staged_nodes(node: SNode) -> list[CNode]:
     return [node, *(x for k in node_kids(node) for x in staged_nodes(k))]
 
 
+def has_stage(node: SNode) -> bool:
+    """Are there transfers in a staged tree?"""
+    return isinstance(node, Stage) or any(map(has_stage, node_kids(node)))
+
+
 def stored_directly(scop: Scop, node: SNode) -> frozenset[str]:
     """Arrays that a staged tree stores to in main memory, without a buffer between."""
     keys = frozenset[tuple[int, int]]().union(*(b.keys for b in buffers_of(node)))
