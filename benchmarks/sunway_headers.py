@@ -10,8 +10,10 @@ import argparse
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -41,19 +43,30 @@ def cases(paths: Sequence[Path], machines: Sequence[str] = MACHINES, grids: Sequ
     return [HeaderCase(*c) for c in product(paths, machines, grids)]
 
 
-def messages_of(case: HeaderCase, folder: Path) -> str:
-    """What the compiler says of the files for both kinds of cores; empty where all is well, or nothing is launched."""
+@record
+class HeaderOutcome:
+    """Files that were compiled, what the compiler says of them, empty where all is well, and seconds it took. Nothing
+    is compiled where nothing is launched, or the program is refused."""
+
+    files: int
+    messages: str
+    seconds: float = 0.0
+
+
+def compiled_files(case: HeaderCase, folder: Path) -> HeaderOutcome:
+    """Generates a program's files for both kinds of cores, and compiles them."""
     stem = case.path.stem
     machine = f"{case.machine}-cpe"
     options = GenOptions(target="sunway", stem=stem, machine=machine, threads=case.grid, scheme="launch")
     made = generate(str(case.path), case.path.read_text(encoding="utf-8"), options)
     if not any(r.transformed for r in made.regions):
-        return ""
+        return HeaderOutcome(0, "")
     files = {f"{stem}_master.c": made.text, **{f"{stem}{end}": text for end, text in made.extra.files}}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     compiled = (("host", f"{stem}_master.c"), ("slave", f"{stem}_slave.c"))
-    return "".join(_compile(HEADERS / case.machine, kind, folder / name) for kind, name in compiled)
+    told = [_compile(HEADERS / case.machine, kind, folder / name) for kind, name in compiled]
+    return HeaderOutcome(len(told), "".join(told))
 
 
 def _compile(headers: Path, kind: str, source: Path) -> str:
@@ -61,19 +74,26 @@ def _compile(headers: Path, kind: str, source: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
-def _tried(case: HeaderCase) -> str:
+def _tried(case: HeaderCase) -> HeaderOutcome:
+    start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return messages_of(case, Path(folder))
+            found = compiled_files(case, Path(folder))
         except InputError:
-            return ""  # it is refused, with a message of its own
+            found = HeaderOutcome(0, "")  # it is refused, with a message of its own
+    return replace(found, seconds=time.monotonic() - start)
 
 
-def _told(all_cases: Sequence[HeaderCase]) -> Iterator[str]:
-    with ProcessPoolExecutor() as pool:
-        for case, text in zip(all_cases, pool.map(_tried, all_cases), strict=True):
-            if text:
-                yield f"{case.path.stem} for {case.machine} on {case.grid}:\n{text}"
+def _summary(every: Sequence[HeaderCase], found: Sequence[HeaderOutcome], slow: float) -> Iterator[str]:
+    for case, outcome in zip(every, found, strict=True):
+        if outcome.messages:
+            yield f"{case.path.stem} for {case.machine} on {case.grid}:\n{outcome.messages}"
+    for case, outcome in zip(every, found, strict=True):
+        if outcome.seconds > slow:
+            yield f"{case.path.stem} for {case.machine} on {case.grid} took {outcome.seconds:.0f} s"
+    files, wrong = sum(o.files for o in found), sum(bool(o.messages) for o in found)
+    alone = sum(not o.files for o in found)
+    yield f"{len(every)} programs, {alone} of them without a launch; {files} files compiled, {wrong} programs do not"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -81,14 +101,17 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", default="", help="programs, with commas between them")
     parser.add_argument("--machines", default=",".join(MACHINES))
     parser.add_argument("--grids", default=",".join(g.replace(",", "x") for g in GRIDS))
+    parser.add_argument("--jobs", type=int, default=0, help="at a time; as many as there are processors")
+    parser.add_argument("--slow", type=float, default=20, help="programs that take more seconds are named")
     chosen = parser.parse_args(arguments)
     only = set(filter(None, chosen.only.split(",")))
     paths = [p for p in sorted(KERNELS.glob("*.c")) if not only or p.stem in only]
     grids = [g.replace("x", ",") for g in chosen.grids.split(",")]
     every = cases(paths, chosen.machines.split(","), grids)
-    wrong = list(_told(every))
-    print("\n".join(wrong) + f"{len(every)} programs, {len(wrong)} do not compile")
-    return bool(wrong)
+    with ProcessPoolExecutor(chosen.jobs or None) as pool:
+        found = list(pool.map(_tried, every))
+    print("\n".join(_summary(every, found, chosen.slow)))
+    return any(o.messages for o in found)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,9 @@ def fields_of(scop: Scop, launch: LaunchPrinter) -> list[Field]:
         a = scop.arrays[name]
         sizes = "".join(f"[{s}]" for s in h.sizes if s)
         out.append(Field(name, f"{base_type(a.elem)} {name}{sizes};", "", ""))
+    for _, r in sorted(launch.gathered.items()):
+        elem = base_type(scop.arrays[r.array].elem)
+        out.append(Field(r.parts, f"{elem} {r.parts}[{launch.grid.count}];", "", ""))
     return out
 
 

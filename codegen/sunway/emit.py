@@ -236,7 +236,8 @@ def _functions(
     moves = {_title(made[k].head): (task, _text(made[k])) for k, task in launch.movers.items()}
     stepped = {} if launch.model else {
         _title(made[k].head): _prove_steps(launch, task, made[k]) for k, task in launch.stepped.items()}  # fmt: skip
-    _prove_entry(launch, EntryTask(*launch.root, known, moves, stepped) if launch.root else None, entry)
+    joins = {_title(made[k].head): (task, _text(made[k])) for k, task in launch.joins.items()}
+    _prove_entry(launch, EntryTask(*launch.root, known, moves, stepped, joins) if launch.root else None, entry)
     return fields, [*made, entry]
 
 

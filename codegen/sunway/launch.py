@@ -15,6 +15,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
+from codegen.sunway.partial import PartialResult, joined
 from codegen.sunway.plan.launch_options import OURS, PLAIN, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
@@ -37,6 +38,8 @@ from codegen.target.view import fresh, reserved
 from codegen.verify.cores.check import KernelTask
 from codegen.verify.cores.launches.arguments import LaunchTask
 from codegen.verify.cores.launches.resident_transfers import MoverTask
+from codegen.verify.cores.parts import JoinTask
+from codegen.verify.cores.records import Part
 from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.readback import TreePoint, enter
 
@@ -80,6 +83,8 @@ class LaunchPrinter:
     tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions with a kernel of the tree, by their number
     movers: dict[int, MoverTask] = field(default_factory=dict)  # functions that move tiles that stay
     stepped: dict[int, SteppedTask] = field(default_factory=dict)  # functions that take many time steps at once
+    joins: dict[int, JoinTask] = field(default_factory=dict)  # functions that join the parts of all cores
+    gathered: dict[str, PartialResult] = field(default_factory=dict)  # variables that cores have parts of
     root: tuple[CNode, TreePoint] | None = None  # what every core runs
     lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
 
@@ -94,6 +99,7 @@ class LaunchPrinter:
         """The body of the function that every core runs."""
         self.root = node, start
         self.survey.visit(node, start)
+        self.gathered = {r.array: r for s in self.survey.sites.values() for r in s.gathers}
         self._decide(statements_of(node))
         mine = {o.array for o in self.owned}
         self._pairs: set[tuple[str, str]] = set()
@@ -133,7 +139,8 @@ class LaunchPrinter:
     @property
     def task(self) -> LaunchTask:
         """What a proof of its arguments needs to know."""
-        return LaunchTask(self.name, dict(self.shared), frozenset(self.others))
+        parts = {r.parts: (r.array, self.grid.count) for r in self.gathered.values()}
+        return LaunchTask(self.name, dict(self.shared), frozenset(self.others), parts)
 
     # -- walking -----------------------------------------------------------------------------------
 
@@ -218,7 +225,7 @@ class LaunchPrinter:
         Boxes of the arrays `wide` hold more than is touched, so for those any other use counts."""
         for s in stmts:
             self._wide[s] = wide
-        common = {a for a in self.shared if self._uses(a, stmts) and self._uses(a, open_)}
+        common = {a for a in (*self.shared, *self.gathered) if self._uses(a, stmts) and self._uses(a, open_)}
         loose = wide.union(*(self._wide.get(s, frozenset()) for s in open_))
         common |= {
             a
@@ -262,7 +269,7 @@ class LaunchPrinter:
         phase = KernelPrinter(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
             self.style, self.model, width_of(node), mesh, site.in_turn, {r.array: r.slots for r in mine},
-            staging=self.staging,
+            staging=self.staging, gathers=site.gathers,
         )
         body = phase.views(tree, names, dict(self.shared))
         self.lanes += phase.lanes
@@ -278,10 +285,25 @@ class LaunchPrinter:
                 (*phase.declarations(), *body),
             )
         )
-        task = KernelTask(node, at, dict(names), dict(self.shared), width_of(node), mesh is not None)
+        parts = {r.own: Part(r.array, r.op, r.parts) for r in site.gathers}
+        task = KernelTask(node, at, dict(names), dict(self.shared), width_of(node), mesh is not None, parts)
         self.tasks[len(self.functions) - 1] = task
         call = "".join(f", {n}" for n in (*outer, *(f"{r.box.name}_kept" for r in mine)))
-        return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
+        called = line(f"{title}({self.words.args}, {self.words.id}{call});")
+        if not site.gathers:
+            return [*before, called], open_
+        return [*before, called, *self._joined(site.gathers)], statements_of(node)
+
+    def _joined(self, gathers: tuple[PartialResult, ...]) -> list[SlaveView]:
+        """When all cores have met, the first one joins their parts."""
+        title = f"{self.name}_join{len(self.functions)}"
+        head = f"void {title}({self.name}_args *{self.words.args})"
+        body = joined(self.scop, gathers, self.group, self.grid, self.words, self.model)
+        self.joins[len(self.functions)] = JoinTask(head, tuple(Part(r.array, r.op, r.parts) for r in gathers))
+        names = ", ".join(r.array for r in gathers)
+        self.functions.append(SlaveFunction(head, f"what all cores have gathered in {names}", body))
+        self.barriers += 1
+        return [line(self._barrier), SlaveView("if", f"{self.words.id} == 0", (line(f"{title}({self.words.args});"),))]
 
     def _alone(
         self, node: CNode, at: TreePoint, names: Mapping[str, str], open_: frozenset[str]

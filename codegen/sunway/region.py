@@ -26,6 +26,7 @@ from codegen.scop.tree import THREADED, Loop
 from codegen.source.region_slice import RegionSlice
 from codegen.strategy.orders.split import split_at
 from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
+from codegen.sunway.partial import why_not, with_permission
 from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.strategy import TileSizer, split_plan, sunway_plan
@@ -191,11 +192,12 @@ def check_kernels(made: ProvenRegion) -> None:
     if not has_kernel(made.code):
         missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
         why = f"no loop of it can run on the compute cores in parallel{missed}"
-        raise Unsupported("no-parallelism", why, made.program.scop.loc)
+        raise Unsupported("no-parallelism", why, made.program.scop.loc, with_permission(made.program))
     for lp in (n for n in walk(made.code) if isinstance(n, For) and n.loop.kind in THREADED):
-        if lp.loop.reductions:
-            why = f"every core would add to `{lp.loop.reductions[0][1]}`: sums across cores are not made"
-            raise Unsupported("no-parallelism", why, made.program.scop.loc)
+        for op, array in lp.loop.reductions:
+            why = why_not(made.program.scop, array, op)
+            if why:
+                raise Unsupported("no-parallelism", why, made.program.scop.loc)
 
 
 def _check_wide(made: ProvenRegion) -> None:

@@ -11,6 +11,7 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.mesh.panels import Mesh
 from codegen.sunway.mesh.views import mesh_declarations, mesh_views
+from codegen.sunway.partial import PartialResult, begin, leave, own_views
 from codegen.sunway.plan.cost import cost_text
 from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
@@ -49,6 +50,7 @@ class KernelPrinter:
     only: str = ""  # nothing but their transfers: they "come" or "go"
     fetched: frozenset[str] = frozenset()  # those whose values matter when they come
     staging: StagingDirectives | None = None  # what a plan says about local memory and vectors
+    gathers: tuple[PartialResult, ...] = ()  # variables that this core has a part of
     stored: frozenset[str] = frozenset()  # arrays that the kernel stores to without a buffer
     buffers: list[LocalBuffer] = field(default_factory=list)
     lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
@@ -59,8 +61,8 @@ class KernelPrinter:
         taken = reserved(self.scop) | set(outer.values()) | set(self.words.all)
         if self.mesh is not None:
             return mesh_views(self, self.mesh, outer, held)
-        self.stored = stored_directly(self.scop, node)
-        body = self._views(node, outer, held, frozenset(taken), {})
+        self.stored = stored_directly(self.scop, node) - {r.array for r in self.gathers}
+        body = self._views(node, outer, held, frozenset(taken), own_views(self.scop, node, self.gathers))
         if self.deal:
             body = (line(f"long {self.words.turn} = 0;"), *body)
         if self.stay:
@@ -71,7 +73,7 @@ class KernelPrinter:
         waits = tuple(
             line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")) for b in self.buffers if self.late(b)
         )
-        return (*body, *waits)
+        return (*body, *waits, *(leave(r, self.words) for r in self.gathers))
 
     def late(self, b: LocalBuffer) -> bool:
         return self.style.late and b.put and b.array in self.alone
@@ -87,7 +89,7 @@ class KernelPrinter:
         if self.only:
             none = self.only == "come" and not self.fetched
             return () if none else (line(f"volatile int {self.words.done} = 0;"), line(f"int {self.words.sent} = 0;"))
-        out = []
+        out = [begin(self.scop, r, self.words) for r in self.gathers]
         for b in self.buffers:
             elem = base_type(self.scop.arrays[b.array].elem)
             copies = "[2]" if b.ahead else ""

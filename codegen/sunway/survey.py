@@ -9,6 +9,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.mesh.panels import Mesh, find_mesh
+from codegen.sunway.partial import PartialResult, gathered_in
 from codegen.sunway.plan.launch_options import LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
@@ -40,6 +41,7 @@ class KernelSite:
     tree: SNode
     in_turn: bool  # tiles of two bound loops go to the cores in turn, whatever their shape
     mesh: Mesh | None
+    gathers: tuple[PartialResult, ...] = ()  # variables that all cores have parts of
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -98,7 +100,9 @@ class LaunchSurvey:
                 self.visit(k, at, loops, plain and not isinstance(node, If))
 
     def _kernel(self, node: For, at: TreePoint, loops: tuple[For, ...], plain: bool) -> None:
-        stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead, self.wanted)
+        gathers = gathered_in(self.scop, node)
+        mine = frozenset(r.array for r in gathers)
+        stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead, self.wanted, mine)
         tree = stager.run()
         stager.refuse_overflow(tree, self.strict)
         width, mesh = width_of(node), None
@@ -107,7 +111,7 @@ class LaunchSurvey:
         if mesh is not None and self.wanted is not None and not self.wanted.shares(mesh.plan.nest.instance.stmt):
             mesh = None
         in_turn = mesh is None and width == 2 and self.style.ahead and _tiles_inside(node)
-        self.sites[id(node)] = KernelSite(node, at, loops, plain, stager, tree, in_turn, mesh)
+        self.sites[id(node)] = KernelSite(node, at, loops, plain, stager, tree, in_turn, mesh, gathers)
 
     def _steps(self, node: For, at: TreePoint) -> tuple[Stencil, StencilTile] | None:
         """The loop as a stencil whose tiles go through many steps at once, if it is one."""

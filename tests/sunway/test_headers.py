@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sunway_headers import FLAGS, GRIDS, HEADERS, KERNELS, MACHINES, HeaderCase, cases, messages_of
+from benchmarks.sunway_headers import FLAGS, GRIDS, HEADERS, KERNELS, MACHINES, HeaderCase, cases, compiled_files
 from codegen.sunway.plan.machine import group_for
 from codegen.sunway.plan.threads import parse_grid
 from codegen.sunway.text.dialect import barrier_lines
@@ -24,7 +24,7 @@ CHOSEN = EVERY if ALL else [HeaderCase(KERNELS / f"{name}.c", machine, grid) for
 
 @pytest.mark.parametrize("case", CHOSEN, ids=lambda c: f"{c.path.stem}-{c.machine}-{c.grid}")
 def test_program(tmp_path: Path, case: HeaderCase) -> None:
-    assert messages_of(case, tmp_path) == ""
+    assert compiled_files(case, tmp_path).messages == ""
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -84,26 +84,6 @@ def test_grids():
         16, 32, 64, 16, 32, 64, 16, 5]  # fmt: skip
 
 
-DOT = """double dot(int n, double x[n], double y[n]) {
-  double s = 0;
-#pragma scop
-  for (int i = 0; i < n; i++) s += x[i] * y[i];
-#pragma endscop
-  return s;
-}"""
-
-
-def test_cores_do_not_add_to_one_variable():
-    """Not with permission to change the order either: nothing would keep their sums apart."""
-    made = generate("f.c", DOT, GenOptions(target="sunway", stem="f", reassociate=True))
-    (note,) = [n for d in made.diagnostics for n in d.notes]
-    assert note.id == "no-parallelism" and "every core would add to `s`" in note.message
-    plan = "region 1\n  tile S1.i:64\n  parallel S1.it\n"
-    asked = GenOptions(target="sunway", stem="f", reassociate=True, plan_text=plan)
-    (note,) = [n for d in generate("f.c", DOT, asked).diagnostics for n in d.notes]
-    assert note.id == "no-parallelism" and "every core would add to `s`" in note.message
-
-
 def test_arrays_of_the_region_make_tiles_smaller():
     """Four of 4,000 bytes fit beside the rest, sixteen would not."""
     source = CASES["sunway-ldm"].replace("9000", "500").replace("8999", "499")

@@ -15,6 +15,7 @@ from codegen.strategy.choice import Decision
 from codegen.strategy.loops.wavefronts import diagonals
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import active
+from codegen.sunway.partial import why_not
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.producer_consumer import SharedKernel, handed_on
 from codegen.sunway.plan.threads import CoreGrid
@@ -156,16 +157,17 @@ class CoresAuthor:
         return outside
 
     def _bind(self, loop: str, stmt: str) -> bool:
-        """Cores share a loop, unless several of them would add to one variable."""
+        """Cores share a loop, unless several of them would add to what has no parts."""
         saved, count = self.p, len(self.directives)
         if not self.attempt(Parallel(LoopRef(loop, stmt))):
             return False
         sums = next(lp.reductions for lp in _around(self.p.tree, stmt) if lp.name == loop)
-        if sums:
-            self.why = f"every core would add to `{sums[0][1]}`: sums across cores are not made"
+        problem = next(filter(None, (why_not(self.p.scop, array, op) for op, array in sums)), "")
+        if problem:
+            self.why = problem
             self.p = saved
             del self.directives[count:]
-        return not sums
+        return not problem
 
     def _as_before(self, names: tuple[str, ...], loops: Sequence[Loop], width: int) -> Mapping[str, int]:
         """The tiles of an earlier kernel, if cores then own what it hands on to this one."""

@@ -13,6 +13,7 @@ from codegen.ast.ctree import Block, CNode, Declare, For, If, Instance, ProductN
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.launch import LaunchPrinter
+from codegen.sunway.partial import own_views
 from codegen.sunway.plan.cost import arithmetic, point_cost
 from codegen.sunway.plan.tiles import BESIDE
 from codegen.sunway.profit.middle import Values, trips, value
@@ -84,9 +85,11 @@ class CoresEstimate:
         load = _Load()
         if site.mesh is not None:
             return self._product(site, at)
-        self._walk(site.tree, at, {}, (1.0, 1.0), load, site)
+        self._walk(site.tree, at, own_views(self._scop, site.node, site.gathers), (1.0, 1.0), load, site)
         self.commands += load.commands
-        return load.cycles
+        group, cores = self.launch.group, self.launch.grid.count
+        joins = len(site.gathers) * (cores * group.fma_latency + 3 * group.gld + group.startup)
+        return load.cycles + (joins + group.barrier if joins else 0.0)
 
     def _product(self, site: KernelSite, at: Values) -> float:
         """A product whose panels the mesh shares: close to what the arithmetic takes."""

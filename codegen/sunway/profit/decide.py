@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.record import record
 from codegen.sunway.launch import LaunchPrinter
+from codegen.sunway.partial import with_permission
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.profit.cores import CoresEstimate
 from codegen.sunway.profit.management import management_seconds
@@ -63,7 +64,7 @@ def judged(source: Program, launches: Sequence[LaunchPrinter], group: CoreGroup)
             f"the compute cores would be {1 / found.factor:.2g} times slower, by the model: about {figures}, with "
             f"{found.commands:.3g} transfers",
             scop.loc,
-            "--scheme launch starts the cores all the same",
+            "; ".join(filter(None, ("--scheme launch starts the cores all the same", with_permission(source)))),
         )
     below = [n for n in slow if n < size]
     above = [n for n in slow if n > size]

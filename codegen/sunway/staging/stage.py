@@ -34,6 +34,7 @@ class Stager:
     kernel: CNode
     ahead: bool = True
     wanted: StagingDirectives | None = None  # what a plan says is to be staged; None: what fits
+    gathered: frozenset[str] = frozenset()  # variables of which each core has a part of its own
     budget: int = 0
     staged: set[tuple[int, int]] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -49,7 +50,8 @@ class Stager:
         self._own = declared_bytes(self.scop, self.kernel)
         self.budget -= self.own_bytes
         self._runs = runs_below(self.kernel, self.phase)
-        self._all = uses_below(self.scop, self._runs, self.phase)
+        uses = uses_below(self.scop, self._runs, self.phase)
+        self._all = [u for u in uses if u.access.array not in self.gathered]
         self._writes = [u for u in self._all if u.write]
         common = self._common() if self.ahead else []
         tree = self._two_copies(self._visit(self.kernel, self.phase, self.budget - sum(b.footprint for b in common)))
@@ -134,7 +136,10 @@ class Stager:
 
     def _buffers(self, loop: For, body: CNode, at: TreePoint, room: int) -> list[LocalBuffer]:
         runs = runs_below(body, at)
-        uses = [u for u in uses_below(self.scop, runs, at) if u.key not in self.staged]
+        skipped = self.gathered
+        uses = [
+            u for u in uses_below(self.scop, runs, at) if u.key not in self.staged and u.access.array not in skipped
+        ]
         context = level_domain(at)
         room = min(room, self.budget - self._taken)  # buffers of parts that run one after the other stand side by side
         chosen: list[LocalBuffer] = []

@@ -21,6 +21,7 @@ class LocalView:
     view: str
     lows: tuple[CExpr, ...]
     most: tuple[int, ...]
+    single: bool = False  # a variable, not a buffer
 
 
 @record
@@ -67,6 +68,8 @@ class StagedBody(BodyPrinter):
             plain = BodyPrinter.access(self, s, at, number)
             return f"{self.words.args}->{plain}" if array.name in self.shared else plain
         out = local.view
+        if local.single:
+            return out
         for e, low in zip(at.accesses[number], local.lows, strict=True):
             out += f"[{self.ints.text(minus(e, low))}]"
         return out

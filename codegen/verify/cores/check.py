@@ -10,17 +10,16 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from codegen.ast.ctree import CExpr, CNode, For, Held, Name
-from codegen.ast.ctree import walk as walk_tree
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
-from codegen.scop.tree import THREADED
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.entry import KernelFunction, LaunchEntry, Stepped
 from codegen.verify.cores.launches.resident_transfers import MoverTask, kept_places, read_mover
 from codegen.verify.cores.mesh.read import MeshText, read_mesh
 from codegen.verify.cores.order import check_order
-from codegen.verify.cores.records import KernelNames
+from codegen.verify.cores.parts import JoinTask, check_join, check_parts
+from codegen.verify.cores.records import KernelNames, Part
 from codegen.verify.cores.staging import check_staging
 from codegen.verify.cores.steps.read import SteppedTask, read_steps
 from codegen.verify.cores.values import NameScope
@@ -42,6 +41,7 @@ class KernelTask:
     held: Mapping[str, Held]  # variables of the region in the arguments
     wide: int  # bound loops, one inside the other
     mesh: bool = False  # cores share panels of a product
+    parts: Mapping[str, Part] = field(default_factory=dict)  # variables that cores have parts of, by a part's name
 
 
 @record
@@ -54,23 +54,17 @@ class EntryTask:
     functions: Mapping[str, tuple[str, KernelTask, KernelReader | None]]
     movers: Mapping[str, tuple[MoverTask, str]] = field(default_factory=dict)  # of tiles that stay, with their texts
     stepped: Mapping[str, Stepped] = field(default_factory=dict)  # functions that take many time steps at once
+    joins: Mapping[str, tuple[JoinTask, str]] = field(default_factory=dict)  # of parts of all cores, with their texts
 
 
 def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> KernelReader:
     """The text of a kernel, which does the same as its tree. Raises Unread."""
-    check_sums(task.node)
     walk = read_kernel(scop, task, text, words)
+    check_parts(scop, task.node, task.parts, walk.leaves)
     for nest in walk.nests:
         check_order(scop, deps, nest)
     check_staging(scop, deps, walk, len(task.at.vars))
     return walk
-
-
-def check_sums(kernel: CNode) -> None:
-    """Cores have no clause for sums that several of them add to. Raises Unread."""
-    for lp in (n for n in walk_tree(kernel) if isinstance(n, For) and n.loop.kind in THREADED):
-        if lp.loop.reductions:
-            raise Unread(f"cores add to `{lp.loop.reductions[0][1]}` at the same time")
 
 
 def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, words: KernelNames) -> Stepped:
@@ -124,8 +118,13 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
                 raise Unread(f"`{name}` has another head")
             found = read_mover(scop, move, body, words)
             movers[name] = found, kept_places(move.head)[0]
+        for name, (join, body) in task.joins.items():
+            if re.fullmatch(rf"void {name}\(\w+_args \*{words.args}\)", join.head) is None:
+                raise Unread(f"`{name}` has another head")
+            check_join(scop, join, _SILENT.sub("", body), words)
+        joins = {name: join.results for name, (join, _) in task.joins.items()}
         statements = read_statements(_SILENT.sub("", text))
-        LaunchEntry(scop, deps, words, callees, movers, task.stepped).run(statements, task.node, task.at)
+        LaunchEntry(scop, deps, words, callees, movers, task.stepped, joins).run(statements, task.node, task.at)
     except Unread as problem:
         return str(problem)
     return ""
@@ -137,7 +136,7 @@ def _kept_of(walk: KernelReader) -> set[str]:
 
 def read_kernel(scop: Scop, task: KernelTask, text: str, words: KernelNames) -> KernelReader:
     """The text of a kernel beside its tree. Raises Unread."""
-    walk = KernelReader(scop, words, task.wide, dict(task.names))
+    walk = KernelReader(scop, words, task.wide, dict(task.names), task.parts)
     integers: dict[str, CExpr] = {c: Name(v) for v, c in task.names.items()}
     integers[words.id] = Name(words.id)
     scope = NameScope(scop, integers, {}, {}, dict(task.held), frozenset(task.held), {}, words.args)

@@ -3,14 +3,14 @@ memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codegen.ast.ctree import CExpr, Name
 from codegen.scop.model import Scop
 from codegen.verify.cores.commands import BARRIERS, CoreBuffer, command_of, is_transfer, wait_of
 from codegen.verify.cores.frame import PUTS, STAYS, LocalMemoryFrame
-from codegen.verify.cores.records import KernelNames, PrintedStatement, ReorderedNest
+from codegen.verify.cores.records import KernelNames, Part, PrintedStatement, ReorderedNest
 from codegen.verify.cores.values import NameScope
 from codegen.verify.text.lanes import show
 from codegen.verify.text.read import NOTHING, Node, Unread
@@ -24,6 +24,7 @@ class Moves:
     words: KernelNames
     wide: int  # bound loops, one inside the other
     names: dict[str, str]
+    parts: Mapping[str, Part] = field(default_factory=dict)  # variables that all cores gather in, by this core's part
     buffers: dict[str, CoreBuffer] = field(default_factory=dict)
     leaves: list[PrintedStatement] = field(default_factory=list)
     nests: list[ReorderedNest] = field(default_factory=list)
@@ -34,6 +35,7 @@ class Moves:
     _nought: set[str] = field(default_factory=set)  # words that begin with nought
     _done: set[str] = field(default_factory=set)
     limits: dict[str, int] = field(default_factory=dict)  # of tiles that stay, by what tells whether one does
+    _begun: set[str] = field(default_factory=set)  # parts that have a value
     _counts: bool = False  # a core counts its tiles
     _bound: int = 0
     _turn: bool = False  # tiles are shared out one by one

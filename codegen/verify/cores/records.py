@@ -33,6 +33,15 @@ class KernelNames(NamedTuple):
         return self.turn, self.tile
 
 
+class Part(NamedTuple):
+    """What a core gathers of a variable that all cores join values to, and the member of the arguments for all
+    parts."""
+
+    array: str
+    op: str
+    member: str
+
+
 class StagedBoxes(NamedTuple):
     """Boxes in local memory, for an iteration of the loops around."""
 

@@ -43,6 +43,7 @@ class NameScope(NamedTuple):
     shared: frozenset[str]  # those of them that live in the arguments
     values: Mapping[str, Value]  # constants that stand for expressions
     args: str
+    parts: Mapping[str, str] = MappingProxyType({})  # variables that a core has a part of, by the part's name
 
     def integer(self, e: Node) -> CExpr:
         return integer(e, self.integers)
@@ -110,6 +111,8 @@ def resolve(sc: NameScope, e: Node) -> LocalElement | None:
     if base.kind != "name":
         return None
     name = base.text
+    if name in sc.parts and not subscripts:
+        return LocalElement(sc.parts[name], (), name)
     if name in sc.copies:
         copy = sc.copies[name]
         if len(subscripts) != len(copy.lows):

@@ -16,6 +16,7 @@ from codegen.verify.cores.frame import BufferView, LocalMemoryFrame, puts_in
 from codegen.verify.cores.loop_heads import with_integer
 from codegen.verify.cores.memory import outside_of
 from codegen.verify.cores.moves import Moves
+from codegen.verify.cores.parts import check_begin, without_leaving
 from codegen.verify.cores.records import Fetch, StagedBoxes
 from codegen.verify.cores.types import plain_type, type_of, value_type
 from codegen.verify.cores.values import NameScope
@@ -29,8 +30,11 @@ class KernelWalk(Moves, ABC):
 
     def run(self, body: Sequence[Node], kernel: CNode, sc: NameScope, at: TreePoint) -> None:
         """Raises Unread with what the text does differently."""
-        self._find_puts(body, set())
-        left = self._list(body, [kernel], sc, at, ())
+        inner = without_leaving(body, self.parts, self.words)
+        self._find_puts(inner, set())
+        left = self._list(inner, [kernel], sc, at, ())
+        if self._begun != set(self.parts):
+            raise Unread("a core's part of a variable has no value")
         if left:
             raise Unread("a part of the kernel is left out")
         if not set(self.late.values()) <= self._done:
@@ -59,6 +63,10 @@ class KernelWalk(Moves, ABC):
                 now = s.text
                 if sc.integer(s.kids[2]) != Int(0):
                     raise Unread(f"`{now}` begins elsewhere")
+            elif s.kind == "declare" and s.text in self.parts and not self._bound:
+                check_begin(sc, self.parts[s.text], s)
+                sc = sc._replace(parts={**sc.parts, s.text: self.parts[s.text].array})
+                self._begun.add(s.text)
             elif _is_counter(s) and s.text not in self.words.counted:
                 todo = self._nest([s, *left], todo, sc, at, stages)
                 left = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 from codegen.ast.ctree import Held, Name
 from codegen.record import record
@@ -30,6 +31,7 @@ class LaunchTask:
     name: str
     shared: Mapping[str, Held]
     second: frozenset[str]
+    parts: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # members for parts: of what, and how many
 
 
 def wrong_launch(scop: Scop, task: LaunchTask, declarations: Sequence[str], text: str) -> str:
@@ -81,6 +83,11 @@ def _check_member(scop: Scop, task: LaunchTask, name: str, declared: Node, value
         plain = kind.text.count("*") == 0 and not sizes.kids and plain_type(kind.text) == type_of(given)
         if not plain or value != Node("name", name):
             raise Unread(f"`{name}` has another type or value in the arguments")
+    elif name in task.parts:
+        of, count = task.parts[name]
+        plain = "*" not in kind.text and plain_type(kind.text) == type_of(scop.arrays[of].elem)
+        if not plain or list(sizes.kids) != [Node("number", str(count))] or value:
+            raise Unread(f"parts of `{of}` have another type or number in the arguments")
     elif name in task.shared:
         _check_shared(scop, task.shared[name], declared, value)
     elif array is not None:

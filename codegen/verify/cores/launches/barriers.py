@@ -37,6 +37,7 @@ class LaunchPhase:
     deal: tuple[object, ...] | None  # how tiles go to cores, equal where the same tile goes to the same one
     loose: tuple[LooseBox, ...]  # of which more is brought back than is written
     alone: bool = False
+    gathered: frozenset[str] = frozenset()  # variables that cores have parts of, which the first one joins
 
     @property
     def title(self) -> str:
@@ -48,7 +49,8 @@ def phase_of(scop: Scop, node: CNode, kernel: KernelReader | None) -> LaunchPhas
     if kernel is None:
         used = sorted({a.array for n in stmts for a in scop.statement(n).accesses})
         return LaunchPhase(stmts, None, None, tuple(map(LooseBox, used)))
-    return LaunchPhase(stmts, tuple(kernel.leaves), dealing(kernel), tuple(_loose(scop, kernel)))
+    parts = frozenset(p.array for p in kernel.parts.values())
+    return LaunchPhase(stmts, tuple(kernel.leaves), dealing(kernel), tuple(_loose(scop, kernel)), gathered=parts)
 
 
 def dealing(kernel: KernelReader) -> tuple[object, ...] | None:

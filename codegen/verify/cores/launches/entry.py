@@ -23,7 +23,7 @@ from codegen.verify.cores.launches.barriers import LaunchPhase, apart, phase_of
 from codegen.verify.cores.launches.resident import Launched, TileSlots, check_residents
 from codegen.verify.cores.launches.resident_transfers import Mover
 from codegen.verify.cores.loop_heads import check_end, step_of, with_integer
-from codegen.verify.cores.records import KernelNames
+from codegen.verify.cores.records import KernelNames, Part
 from codegen.verify.cores.types import plain_type
 from codegen.verify.cores.values import NameScope
 from codegen.verify.readback import TreePoint, enter
@@ -59,6 +59,7 @@ class LaunchEntry:
     callees: Mapping[str, KernelFunction]
     movers: Mapping[str, tuple[Mover, Mapping[str, CoreBuffer]]] = field(default_factory=dict)
     stepped: Mapping[str, Stepped] = field(default_factory=dict)
+    joins: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)  # functions that join parts, and of what
     shared: dict[str, Held] = field(default_factory=dict)
     unpacked: tuple[Node, ...] = ()
     phases: dict[int, LaunchPhase] = field(default_factory=dict)  # by node of the tree
@@ -157,7 +158,7 @@ class LaunchEntry:
             raise Unread("a part of the launch is left out")
         s = left.pop(0)
         if kernel:
-            return self._meet(self._called(s, node, sc), open_)
+            return self._joined(left, node, self._meet(self._called(s, node, sc), open_))
         if not has_kernel(node):
             return self._meet(self._alone(s, node, at, sc), open_)
         if isinstance(node, If):
@@ -236,10 +237,30 @@ class LaunchEntry:
         self.phases.setdefault(id(node), phase_of(self.scop, node, callee.kernel))
         return id(node)
 
+    def _joined(self, left: list[Node], node: CNode, open_: frozenset[int]) -> frozenset[int]:
+        """Where cores have gathered parts, the first one joins them when all have met; behind that the others have to
+        wait for it."""
+        kernel = next(c.kernel for c in self.callees.values() if c.node is node)
+        if kernel is None or not kernel.parts:
+            return open_
+        if len(left) < 2 or self._waits(left, open_):
+            raise Unread("parts are joined before all cores have left them")
+        s = left.pop(0)
+        inner = _body(s.kids[1]) if s.kind == "if" and s.kids[0] == self._first and s.kids[2] == NOTHING else ()
+        call = inner[0].kids[0] if len(inner) == 1 and inner[0].kind == "do" else NOTHING
+        given = call.kind == "call" and call.kids == (Node("name", self.words.args),)
+        if not given or self.joins.get(call.text) != tuple(kernel.parts.values()):
+            raise Unread("what cores have gathered is not joined")
+        return frozenset((id(node),))
+
+    @property
+    def _first(self) -> Node:
+        """The test for the first core."""
+        return Node("binary", "==", (Node("name", self.words.id), Node("number", "0")))
+
     def _alone(self, s: Node, node: CNode, at: TreePoint, sc: NameScope) -> int:
         """What is no kernel runs on the first core, in main memory."""
-        test = Node("binary", "==", (Node("name", self.words.id), Node("number", "0")))
-        if s.kind != "if" or s.kids[0] != test or s.kids[2] != NOTHING:
+        if s.kind != "if" or s.kids[0] != self._first or s.kids[2] != NOTHING:
             raise Unread("what is no kernel runs on more than one core")
         if id(node) not in self.phases:
             names = {v.name: c for c, v in sc.integers.items() if isinstance(v, Name) and v.name in at.vars}
@@ -258,7 +279,7 @@ class LaunchEntry:
         """Another part of the launch runs: nothing that ran since cores last waited may be in its way."""
         for other in sorted(open_, key=list(self.phases).index):
             a, b = self.phases[other], self.phases[mine]
-            common = apart(self.scop, self.deps, a, b, frozenset(self.shared))
+            common = apart(self.scop, self.deps, a, b, frozenset(self.shared) | a.gathered | b.gathered)
             if common:
                 raise Unread(f"cores do not wait between {a.title} and {b.title}, which both use `{common}`")
         return open_ | {mine}
