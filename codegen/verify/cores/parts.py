@@ -51,7 +51,7 @@ def check_begin(sc: NameScope, part: Part, declared: Node) -> None:
 def without_leaving(body: Sequence[Node], parts: Mapping[str, Part], words: KernelNames) -> list[Node]:
     """The statements of a kernel but the last, which leave its core's parts."""
     inner = list(body)
-    for own, part in reversed(parts.items()):
+    for own, part in reversed(list(parts.items())):
         place = Node("index", "", (_member(words.args, part.member), Node("name", words.id)))
         if not inner or inner.pop() != Node("do", "", (Node("assign", "=", (place, Node("name", own))),)):
             raise Unread(f"a part of `{part.array}` is not left for who joins it")
