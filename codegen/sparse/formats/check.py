@@ -11,13 +11,15 @@ from codegen.sparse.formats.model import Descriptor
 
 BUILTIN_KEYS = ("MORTON", "LEX")
 _DIM = re.compile(r"dim(\d+)$")
-# Names that C or the generated functions need for themselves.
-_RESERVED = frozenset((
+KEYWORDS = frozenset((
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
-    "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "src", "dst", "status",
-    "done", "threads", "packet", "bucket", "shift", "in_order", "entries", "distinct", "found", "seen", "start",
-    "segment", "taken", "to", "o", "q", "v", "x",
+    "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
+))
+# Names that C or the generated functions need for themselves.
+_RESERVED = KEYWORDS | frozenset((
+    "src", "dst", "status", "done", "threads", "packet", "bucket", "shift", "in_order", "entries", "distinct", "found",
+    "seen", "start", "segment", "taken", "to", "o", "q", "v", "x",
 ))
 
 

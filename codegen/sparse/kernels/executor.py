@@ -26,6 +26,10 @@ def executor(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types)
 
 class _Executor(StripPrinter):
     def function(self, name: str) -> CFunction:
+        for m, n in self.p.alike:
+            self.w.open(f"if ({m} != {n})")
+            self.w.line("return TW_SPARSE_RANGE;")
+            self.w.close()
         self.clear()
         self.nest()
         params = ", ".join(self.parameters())
@@ -139,7 +143,7 @@ class _Executor(StripPrinter):
 
     def innermost(self) -> None:
         if self.p.same:
-            self.dot(self.target(), stores=True, scales=True)
+            self.dot(self.target(), stores=not self.p.kernel.adds, scales=True)
             return
         if self.p.free:
             self.w.line(f"const {self.types.c_value} a = {self.scaled(self.element(self.p.operand))};")

@@ -1,6 +1,10 @@
 """Index notation: `y(i) = A(i,j) * x(j)`, `r(i) = b(i) - 0.5*A(i,j)*x(j)/d(i)`, `C(i,j) = A(i,j) + B(i,j)`,
-`L(i,j) * x(j) = b(i)`. A name without indices is a scalar."""
+`L(i,j) * x(j) = b(i)`. A name without indices is a scalar; an index twice in one tensor is its diagonal; sums in
+parentheses are multiplied out."""
 from __future__ import annotations
+
+import re
+from dataclasses import replace
 
 from codegen.diagnostics import InputError, Loc
 from codegen.record import record
@@ -33,6 +37,15 @@ class Term:
         return (*self.factors, *self.over)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Scalars that are parameters, also those that divide."""
+        return tuple(n for s in self.scalars for n in re.findall(r"(?<![\w.])[A-Za-z_]\w*$", s.strip("()")))
+
+    def times(self, other: Term) -> Term:
+        return Term(self.factors + other.factors, self.sign * other.sign, self.over + other.over,
+                    self.scalars + other.scalars)
+
+    @property
     def scale(self) -> str:
         """What the product is multiplied by, as C; "" for nothing."""
         text = " * ".join(self.scalars)
@@ -62,7 +75,10 @@ class Kernel:
     @property
     def scalars(self) -> tuple[str, ...]:
         """Names of scalars, which are parameters."""
-        return tuple(dict.fromkeys(s for t in self.terms for s in t.scalars if s.isidentifier()))
+        return tuple(dict.fromkeys(s for t in self.terms for s in t.names))
+
+
+_NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?")
 
 
 def bad_kernel(message: str, col: int = 0, hint: str = "") -> InputError:
@@ -94,43 +110,46 @@ class _Parser:
             if indices:
                 self.r.expect(",")
             indices.append(self.r.ident("an index"))
-        if len(set(indices)) != len(indices):
-            raise bad_kernel(f"{name} has an index twice", self.r.loc.col)
         return Tensor(name, tuple(indices))
 
     def number(self) -> str:
-        """12 or 0.5, as it is written."""
-        first = self.r.here
-        whole = self.r.integer("a number")
-        if not self.r.peek(".") or self.r.loc.col != first.loc.col + len(first.text):
-            return str(whole)
-        self.r.at += 1
-        part = self.r.here.text
-        self.r.integer("digits")
-        return f"{first.text}.{part}"
+        """12, 0.5 or 1e-3, as it is written."""
+        found = _NUMBER.match(self.text, self.r.here.start)
+        assert found is not None
+        while self.r.here.start < found.end() and self.r.here.kind != "end":
+            self.r.at += 1
+        return found.group()
 
-    def product(self, sign: int) -> Term:
-        factors: list[Tensor] = []
-        over: list[Tensor] = []
-        scalars: list[str] = []
+    def factor(self, divides: bool) -> list[Term]:
+        """One factor, or divisor, as the terms of a sum."""
+        if self.r.here.kind == "num":
+            found = self.number()
+            return [Term((), scalars=(f"(1.0 / {found})" if divides else found,))]
+        if not divides and self.r.accept("("):
+            out = self.total()
+            self.r.expect(")")
+            return out
+        t = self.tensor()
+        if not t.indices:
+            return [Term((), scalars=(f"(1.0 / {t.name})" if divides else t.name,))]
+        return [Term((), over=(t,)) if divides else Term((t,))]
+
+    def product(self, sign: int) -> list[Term]:
+        terms = [Term((), sign)]
         divides = False
         while True:
-            if self.r.here.kind == "num":
-                found = self.number()
-                scalars.append(f"(1.0 / {found})" if divides else found)
-            else:
-                t = self.tensor()
-                if divides and not t.indices:
-                    raise bad_kernel(f"{t.name} is a scalar, and only numbers and tensors divide", self.r.loc.col,
-                                     "multiply by its inverse")
-                if t.indices:
-                    (over if divides else factors).append(t)
-                else:
-                    scalars.append(t.name)
+            more = self.factor(divides)
+            terms = [t.times(m) for t in terms for m in more]
             sign_ = self.r.accept("*", "/")
             if sign_ is None:
-                return Term(tuple(factors), sign, tuple(over), tuple(scalars))
+                return terms
             divides = sign_ == "/"
+
+    def total(self) -> list[Term]:
+        terms = self.product(-1 if self.r.accept("-") else 1)
+        while self.r.peek("+", "-"):
+            terms += self.product(-1 if self.r.accept("+", "-") == "-" else 1)
+        return terms
 
     def left(self) -> tuple[Tensor, ...]:
         out = [self.tensor()]
@@ -140,37 +159,41 @@ class _Parser:
 
     def kernel(self) -> Kernel:
         left = self.left()
-        adds = self.r.accept("+") is not None
+        adds = self.r.accept("+", "-")
         self.r.expect("=")
-        terms = [self.product(-1 if self.r.accept("-") else 1)]
-        while self.r.peek("+", "-"):
-            terms.append(self.product(-1 if self.r.accept("+", "-") == "-" else 1))
-        upper = self.triangle() if self.r.accept(",") else False
+        terms = self.total()
+        if adds == "-":
+            terms = [replace(t, sign=-t.sign) for t in terms]
+        upper = self.triangle(left) if self.r.accept(",") else False
         if self.r.here.kind != "end":
             raise bad_kernel(f"expected the end, found '{self.r.here.text}'", self.r.loc.col)
-        made = self.system(left, terms, upper) if len(left) == 2 else None
-        if made:
-            return made
+        if len(left) == 2 and not adds:
+            return self.system(left, terms, upper)
         if len(left) != 1:
             raise bad_kernel("the left side must be one tensor, or a matrix times an unknown", 1)
         self.check(left[0], terms)
-        return Kernel(self.text, left[0], tuple(terms), adds)
+        return Kernel(self.text, left[0], tuple(terms), adds is not None)
 
-    def triangle(self) -> bool:
-        self.r.ident("an index")
+    def triangle(self, left: tuple[Tensor, ...]) -> bool:
+        """Which triangle of a system's matrix counts: the upper one?"""
+        if len(left) != 2 or len(left[0].indices) != 2:
+            raise bad_kernel("only a system has a triangle", self.r.loc.col)
+        row, column = left[0].indices
+        first = self.r.ident("an index")
         sign = self.r.accept("<=", ">=")
-        if sign is None:
-            raise bad_kernel("expected j <= i (lower) or j >= i (upper)", self.r.loc.col)
-        self.r.ident("an index")
-        return sign == ">="
+        last = self.r.ident("an index") if sign else ""
+        if {first, last} != {row, column}:
+            raise bad_kernel(f"expected {column} <= {row} (lower) or {column} >= {row} (upper)", self.r.loc.col)
+        return (sign == ">=") == (first == column)
 
-    def system(self, left: tuple[Tensor, ...], terms: list[Term], upper: bool) -> Kernel | None:
+    def system(self, left: tuple[Tensor, ...], terms: list[Term], upper: bool) -> Kernel:
         matrix, unknown = left
         plain = len(terms) == 1 and len(terms[0].factors) == 1 and terms[0] == Term(terms[0].factors)
         right = terms[0].factors[0] if plain else matrix
         sides = unknown.indices[1:]
         fits = plain and len(matrix.indices) == 2 and len(sides) <= 1 and not set(sides) & set(matrix.indices) \
-            and unknown.indices == (matrix.indices[1], *sides) and right.indices == (matrix.indices[0], *sides)
+            and unknown.indices == (matrix.indices[1], *sides) and right.indices == (matrix.indices[0], *sides) \
+            and len({*matrix.indices, *sides}) == 2 + len(sides) and len({matrix.name, unknown.name, right.name}) == 3
         if not fits:
             raise bad_kernel("a system must have the form L(i,j) * x(j) = b(i) or L(i,j) * X(j,k) = B(i,k)", 1)
         return Kernel(self.text, None, (), solve=(matrix, unknown, right), upper=upper)
@@ -183,8 +206,17 @@ class _Parser:
         if len(terms) == 1 and out in terms[0].tensors:
             raise bad_kernel(f"{out.name} is on both sides")
         for t in terms:
-            if any(f.name == out.name and f != out for f in t.tensors) or out.name in t.scalars:
+            if any(f.name == out.name and f != out for f in t.tensors) or out.name in t.names:
                 raise bad_kernel(f"{out.name} is on both sides, with other indices")
-        scalars = {s for t in terms for s in t.scalars}
-        for f in (f for t in terms for f in t.tensors if f.name in scalars):
-            raise bad_kernel(f"{f.name} is a tensor and a scalar")
+        scalars = {s for t in terms for s in t.names}
+        tensors = (out, *(f for t in terms for f in t.tensors))
+        indices = {x for f in tensors for x in f.indices}
+        for f in tensors:
+            if f.name in scalars:
+                raise bad_kernel(f"{f.name} is a tensor and a scalar")
+            if len(f.indices) != len(next(g for g in tensors if g.name == f.name).indices):
+                raise bad_kernel(f"{f.name} has more indices in one place than in another")
+        for n in indices & {*scalars, *(f.name for f in tensors)}:
+            raise bad_kernel(f"{n} is an index and a {'scalar' if n in scalars else 'tensor'}")
+        if len(set(out.indices)) != len(out.indices):
+            raise bad_kernel(f"{out.name} has an index twice", hint="only tensors on the right side have diagonals")

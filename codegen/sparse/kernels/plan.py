@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
+from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.ir.nest import Guard
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term, bad_kernel
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.model import Layout
@@ -17,7 +19,8 @@ from codegen.sparse.synth.scan import Scan, scan
 @record
 class KernelPlan:
     """The sparse operand, its scan, and every index as an expression. `kernel` has the product with it as its one
-    term; `starts`: the other terms, products of dense tensors that the result begins with."""
+    term; `starts`: the other terms, products of dense tensors that the result begins with; `alike`: extents that must
+    be equal, since an index of the operand stands for both."""
 
     kernel: Kernel
     operand: Tensor
@@ -29,13 +32,16 @@ class KernelPlan:
     summed: tuple[str, ...]
     same: bool
     starts: tuple[Term, ...] = ()
+    alike: tuple[tuple[str, str], ...] = ()
 
 
 def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
     """Raises for notations that are no product with one sparse operand."""
     assert k.out is not None
     sparse = [(t, f) for t in k.terms for f in t.factors if f.name in formats]
-    if len(sparse) != 1 or any(f.name in formats for t in k.terms for f in t.over):
+    if any(f.name in formats for t in k.terms for f in t.over):
+        raise bad_kernel("only dense tensors divide: the others have zeros")
+    if len(sparse) != 1:
         raise bad_kernel("exactly one operand must be sparse", hint="name its format with --format A=CSR")
     ((term, a),) = sparse
     starts = _starts(k, tuple(t for t in k.terms if t != term), term)
@@ -45,10 +51,10 @@ def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
     if d.rank != len(a.indices):
         raise bad_kernel(f"{a} has {len(a.indices)} indices and {d.name} {d.rank} dimensions")
     taken = frozenset({x for t in (*k.tensors, *(f for t in starts for f in t.tensors)) for x in (t.name, *t.indices)
-                       if x not in a.indices} | {s for t in (term, *starts) for s in t.scalars})
+                       if x not in a.indices} | {s for t in (term, *starts) for s in t.names})
     lay = layout(apart(prefixed(d, f"{a.name}_", tuple(f"{a.name}_{s}" for s in d.shape)), taken))
-    s = scan(lay)
-    index = dict(zip(a.indices, s.coords, strict=True))
+    s, alike = _on_diagonal(scan(lay), a, lay.desc.shape)
+    index = {x: s.coords[a.indices.index(x)] for x in a.indices}
     dense = tuple(dict.fromkeys(x for f in term.tensors for x in f.indices if x not in index))
     extent = dict(zip(a.indices, lay.desc.shape, strict=True)) | {x: f"n_{x}" for x in dense}
     free = tuple(x for x in dense if x in k.out.indices)
@@ -58,10 +64,25 @@ def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
     missing = [x for x in k.out.indices if x not in extent]
     if missing:
         raise bad_kernel(f"the index {missing[0]} of {k.out.name} is not in the product with {a.name}")
-    if same and (formats[k.out.name] != d or k.out.indices != a.indices):
+    if same and not keeps_places(k.out, a, formats):
         raise bad_kernel(f"a sparse result must have the format and the indices of {a.name}")
     return KernelPlan(k, a, lay, s, index, extent, free, tuple(x for x in dense if x not in free), same,
-                      starts)
+                      starts, alike)
+
+
+def _on_diagonal(s: Scan, a: Tensor, shape: tuple[str, ...]) -> tuple[Scan, tuple[tuple[str, str], ...]]:
+    """The scan of the entries whose coordinates of one index are equal, and which extents must be."""
+    pairs = [(a.indices.index(x), n) for n, x in enumerate(a.indices) if a.indices.index(x) != n]
+    if not pairs:
+        return s, ()
+    guard = Guard(tuple(Constraint(s.coords[m] - s.coords[n], True) for m, n in pairs))
+    return replace(s, nest=(*s.nest, guard), count=None), tuple((shape[m], shape[n]) for m, n in pairs)
+
+
+def keeps_places(out: Tensor, a: Tensor, formats: dict[str, Descriptor]) -> bool:
+    """Does a sparse result have the format and the indices of its operand: one value for each of its entries?"""
+    alone = len(set(a.indices)) == len(a.indices)
+    return formats.get(out.name) == formats[a.name] and out.indices == a.indices and alone
 
 
 def _starts(k: Kernel, terms: tuple[Term, ...], product: Term) -> tuple[Term, ...]:

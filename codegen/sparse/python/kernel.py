@@ -11,7 +11,7 @@ from typing import Any
 
 from codegen.sparse.api import Options
 from codegen.sparse.emit.formats import struct
-from codegen.sparse.emit.types import Types
+from codegen.sparse.emit.types import VALUES, Types
 from codegen.sparse.formats.load import load
 from codegen.sparse.kernels.compose import kernel_file
 from codegen.sparse.python.arrays import fits, from_struct, lengths, to_struct
@@ -34,7 +34,8 @@ class KernelCall:
         self.formats = {n: load(f) for n, f in formats.items()}
         other = {n: load(f) for n, f in (convert or {}).items()}
         made = kernel_file(text, self.formats, Options(self.types, name="tw_kernel", semiring=semiring), "", other)
-        self.kernel = made.kernel
+        self.kernel, self.renamed = made.kernel, made.renamed
+        self.formats = {made.renamed.get(n, n): f for n, f in self.formats.items()}
         public = [f.prototype for f in made.functions if not f.prototype.startswith("static")]
         levels = f"typedef struct {{ int64_t count; int{index}_t *start; int{index}_t *row; }} tw_levels_i{index};\n"
         declared = declarations(made.structs, public)
@@ -46,6 +47,7 @@ class KernelCall:
 
     def __call__(self, **values: Any) -> dict[str, Any] | None:
         """TypeError and ValueError for arguments that do not fit the kernel; nothing is read or written then."""
+        values = {self.renamed.get(n, n): v for n, v in values.items()}
         need = self._lengths(values)
         keep: list[Any] = []
         made = None
@@ -54,7 +56,7 @@ class KernelCall:
             name = parameter.split()[-1].lstrip("*")
             if name == "levels":
                 arguments.append(self._levels(arguments[1]))
-            elif name in self.formats and not parameter.startswith("const") and "_i" in parameter:
+            elif name in self.formats and not parameter.startswith("const") and self._fills():
                 made = self.ffi.new(f"{struct(layout(self.formats[name]), self.types).type} *")
                 arguments.append(made)
             else:
@@ -68,6 +70,10 @@ class KernelCall:
         lay = layout(self.formats[self.kernel.out.name])
         return from_struct(self.ffi, self.library, lay, struct(lay, self.types), made)
 
+    def _fills(self) -> bool:
+        """Is the result a struct that the kernel fills, and no array of values?"""
+        return self.prototype[self.prototype.index("(") + 1:].split()[0] not in VALUES.values()
+
     def _lengths(self, values: dict[str, Any]) -> dict[str, int]:
         """Elements of every dense argument: the product of the extents of its indices. Extents that several sparse
         operands give are compared by the kernel itself."""
@@ -78,7 +84,7 @@ class KernelCall:
                 extents.setdefault(x, int(values[t.name][n]))
         out = {t.name: math.prod(extents[x] for x in t.indices) for t in self.kernel.tensors
                if t not in sparse and t.name not in self.formats}
-        for t in (t for t in self.kernel.tensors if t.name in self.formats and t not in sparse and len(sparse) == 1):
+        for t in (t for t in self.kernel.tensors if t.name in self.formats and t not in sparse and not self._fills()):
             given, d = values[sparse[0].name], self.formats[t.name]  # as many values as the operand has
             known = {n: int(v) for n, v in given.items() if isinstance(v, int)}
             out[t.name] = lengths(layout(d), known)[d.data]
