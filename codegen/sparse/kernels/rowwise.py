@@ -71,7 +71,8 @@ def paths(k: Kernel, formats: dict[str, Descriptor]) -> tuple[Path, ...] | None:
 
 def _path(t: Term, out: Tensor, formats: dict[str, Descriptor]) -> Path | None:
     row, column = out.indices
-    if not t.factors or t.over or any(f.name not in formats or formats[f.name].rank != 2 or len(f.indices) != 2 for f in t.factors):
+    matrices = all(f.name in formats and formats[f.name].rank == 2 == len(f.indices) for f in t.factors)
+    if not t.factors or t.over or not matrices:
         return None
     whole = [f for f in t.factors if set(f.indices) == {row, column}]
     others = sorted((f for f in t.factors if f not in whole), key=lambda f: row not in f.indices)
