@@ -18,8 +18,8 @@ def several(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) 
     """The first product is stored with the dense terms, the others are added. Operands' extents must agree."""
     sparse = [t for t in k.terms if any(f.name in formats for f in t.factors)]
     dense = tuple(t for t in k.terms if t not in sparse)
-    parts = [replace(k, terms=(sparse[0], *dense)), *(replace(k, terms=(t,), adds=True) for t in sparse[1:])]
-    made = [executor(part, formats, f"{name}_{n}", types) for n, part in enumerate(parts)]
+    pieces = [replace(k, terms=(sparse[0], *dense)), *(replace(k, terms=(t,), adds=True) for t in sparse[1:])]
+    made = [executor(piece, formats, f"{name}_{n}", types) for n, piece in enumerate(pieces)]
     parameters = dict.fromkeys(p for f in made for p in parameters_of(f))
     tensors = [p for p in parameters if "*" in p]
     scalars = [p for p in parameters if "*" not in p and not p.startswith("int64_t n_")]
@@ -35,11 +35,11 @@ def several(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) 
     if unlike:
         w.line(f"if ({' || '.join(unlike)})")
         w.line("    return TW_SPARSE_RANGE;")
-    for n, f in enumerate(made):
-        arguments = [p.split()[-1].lstrip("*") for p in parameters_of(f)]
-        if n:
+    for number, part in enumerate(made):
+        arguments = [p.split()[-1].lstrip("*") for p in parameters_of(part)]
+        if number:
             w.line("if (status == TW_SPARSE_OK)")
-        w.line(f"{'    ' * (n > 0)}status = {name}_{n}({', '.join(known.get(a, a) for a in arguments)});")
+        w.line(f"{'    ' * (number > 0)}status = {name}_{number}({', '.join(known.get(a, a) for a in arguments)});")
     own = [*tensors, *scalars, *(p for n, p in sizes.items() if n not in known)]
     whole = CFunction(f"/* {k.text}, one product after the other. */", f"int {name}({', '.join(own)})",
                       "    int status = TW_SPARSE_OK;\n", w.text, "")
