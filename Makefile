@@ -9,7 +9,7 @@ COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templat
 # pytest keeps what it has made of the test files, which takes ten seconds for each of its processes.
 TEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -q
 .DELETE_ON_ERROR:
-.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -120,6 +120,11 @@ bench-sunway: venv $(VENV)/.installed-bench
 # Ranks against threads on this machine, beside the prediction: make bench-mpi B='--cores 4 --quick --only gemm'
 bench-mpi: venv
 	$(PY) -m benchmarks.mpi $(B)
+
+# Products against NumPy's BLAS and PyTorch's, and kernels on many cores; generated here, measured on any x86-64 machine
+# with a compiler and NumPy: make bench-x86 B='--prepare FOLDER'
+bench-x86: venv
+	$(PY) -m benchmarks.elsewhere $(B)
 
 # Generated kernels on this machine's GPU, against cuBLAS and the memory; says so where there is none.
 bench-gpu: venv

@@ -1,0 +1,206 @@
+"""Builds what lies here and measures it; needs a C compiler with OpenMP and Python with NumPy, nothing else.
+
+    python3 run.py                  all tables
+    python3 run.py --only products  or kernels, gcc
+    python3 run.py --threads 16     instead of all cores
+
+products: the default text and the one for the machine, against NumPy's BLAS and PyTorch's where that is installed.
+kernels: one thread against many, and the default text against the one for the machine.
+gcc: the source as it is against the default text, one thread each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CASES = json.loads((HERE / "cases.json").read_text())
+VERSIONS = tuple(CASES["versions"])  # "default", and the name of a machine
+CC = os.environ.get("CC", "gcc")
+FLAGS = ["-O3", CASES["native"], "-std=gnu11", "-fopenmp", "-I."]
+WRAP = ["-Wl,--wrap=timespec_get", "-Wl,--wrap=calloc", "-lm"]
+# Variables that say how many threads a library takes.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="products,kernels,gcc", help="tables, with commas")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=3, help="runs of a kernel, of which the best counts")
+    parser.add_argument("--kernels", default="", help="these alone, with commas")
+    parser.add_argument("--products", nargs=2, help=argparse.SUPPRESS)  # type and threads: a process of its own
+    given = parser.parse_args()
+    os.chdir(HERE)
+    if given.products:
+        products(given.products[0], int(given.products[1]))
+        return 0
+    only = given.only.split(",")
+    wanted = {k: v for k, v in CASES["kernels"].items() if not given.kernels or k in given.kernels.split(",")}
+    build(wanted, only)
+    if "products" in only:
+        for threads in (1, given.threads):
+            for real in CASES["reals"]:
+                env = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
+                subprocess.run([sys.executable, "run.py", "--products", real, str(threads)], env=env, check=True)
+    if "kernels" in only:
+        kernels(wanted, given.threads, given.rounds)
+    if "gcc" in only:
+        plain(wanted, given.rounds)
+    return 0
+
+
+def build(wanted: dict[str, dict[str, list[str]]], only: Sequence[str]) -> None:
+    """All at once, before anything is measured."""
+    cc([CC, *FLAGS, "-c", "clock.c", "-o", "clock.o"])
+    jobs: list[list[str]] = []
+    if "products" in only:
+        for real in CASES["reals"]:
+            for version in VERSIONS:
+                text = [f"-DREAL={CASES['reals'][real]}", f"gemm-{real}-{version}.c", "-o", f"{real}-{version}.so"]
+                jobs.append([CC, *FLAGS, "-shared", "-fPIC", *text])
+    sides = (*(VERSIONS if "kernels" in only else ()), *(("default", "plain") if "gcc" in only else ()))
+    for name, case in wanted.items():
+        for side in dict.fromkeys(sides):
+            text = [f"{name}-{side}.c", "clock.o", "-DDRIVER", *case["defines"], "-o", f"{name}-{side}", *WRAP]
+            jobs.append([CC, *FLAGS, *text])
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(cc, jobs))
+
+
+def cc(command: list[str]) -> None:
+    subprocess.run(command, check=True)
+
+
+def mean(values: Iterable[float]) -> float:
+    """Geometric."""
+    logs = [math.log(v) for v in values]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan
+
+
+# -- products ----------------------------------------------------------------------------------------------------
+
+
+def products(real: str, threads: int) -> None:
+    """One type and number of threads: this process has the libraries with that many."""
+    import numpy as np
+
+    kind = {"f64": np.float64, "f32": np.float32}[real]
+    blas = {"NumPy": lambda a, b, c: lambda: np.matmul(a, b, out=c), **torch_product(threads)}
+    ours = {v: ctypes.CDLL(str(HERE / f"{real}-{v}.so")).gemm_nn for v in VERSIONS}
+    print(f"\n{real} products, {threads} threads: speed as a share of")
+    print(f"{'rows x columns x depth':>24}" + "".join(f"{f'{v}/{b}':>26}" for b in blas for v in VERSIONS))
+    ratios: dict[tuple[str, str], list[float]] = {}
+    rng = np.random.default_rng(1)
+    for m, n, k in CASES["products"]:
+        a, b = (rng.random(s).astype(kind) for s in ((m, k), (k, n)))
+        c, d = np.zeros((m, n), kind), np.zeros((m, n), kind)
+        calls: dict[str, Callable[[], object]] = {name: call(a, b, d) for name, call in blas.items()}
+        for version, function in ours.items():
+            sizes = [ctypes.c_long(x) for x in (m, n, k)]
+            arrays = [ctypes.c_void_p(x.ctypes.data) for x in (c, a, b)]
+            calls[version] = lambda function=function, words=(*sizes, *arrays): function(*words)
+        calls[VERSIONS[0]]()
+        calls["NumPy"]()
+        tolerance = {"f64": 1e-11, "f32": 1e-3}[real]
+        assert np.allclose(c, d, rtol=tolerance), (real, m, n, k)
+        best = in_turn(calls)
+        row = []
+        for peer in blas:
+            for version in VERSIONS:
+                ratio = best[peer] / best[version]
+                ratios.setdefault((peer, version), []).append(ratio)
+                row.append(f"{ratio:26.2f}")
+        print(f"{f'{m} x {n} x {k}':>24}" + "".join(row), flush=True)
+    print(f"{'geometric mean':>24}" + "".join(f"{mean(r):26.2f}" for r in ratios.values()), flush=True)
+
+
+def torch_product(threads: int) -> dict[str, Callable[..., Callable[[], object]]]:
+    try:
+        import torch
+    except ImportError:
+        return {}
+    torch.set_num_threads(threads)
+
+    def product(a: object, b: object, c: object) -> Callable[[], object]:
+        x, y, z = (torch.from_numpy(v) for v in (a, b, c))
+        return lambda: torch.mm(x, y, out=z)
+
+    return {"PyTorch": product}
+
+
+def in_turn(calls: dict[str, Callable[[], object]], seconds: float = 0.5, least: int = 3) -> dict[str, float]:
+    """Best seconds of each, called in turn."""
+    best = dict.fromkeys(calls, math.inf)
+    stop, rounds = time.perf_counter() + seconds, 0
+    while rounds < least or time.perf_counter() < stop:
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            best[name] = min(best[name], time.perf_counter() - start)
+        rounds += 1
+    return best
+
+
+# -- kernels -----------------------------------------------------------------------------------------------------
+
+
+def run(program: str, sizes: Sequence[int], threads: int) -> tuple[float, str]:
+    """The seconds that the kernel's main() reports, and the checksums that it prints."""
+    env = {**os.environ, "KERNEL_TIME": "1", "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "close"}
+    words = [str(HERE / program), *map(str, sizes)]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=True)
+    return float(done.stderr.split()[-1]), done.stdout
+
+
+def best_of(sides: Sequence[tuple[str, int]], sizes: Sequence[int], rounds: int) -> list[float]:
+    """Best seconds of programs with numbers of threads, in turn; their checksums have to be the same."""
+    best, sums = [math.inf] * len(sides), set()
+    for _ in range(rounds):
+        for at, (program, threads) in enumerate(sides):
+            seconds, text = run(program, sizes, threads)
+            best[at] = min(best[at], seconds)
+            sums.add(text)
+    if len(sums) > 1:
+        print(f"{sides[0][0]}: results differ", file=sys.stderr)
+    return best
+
+
+def kernels(wanted: dict[str, dict[str, list[int]]], threads: int, rounds: int) -> None:
+    first, machine = VERSIONS
+    print(f"\nkernels: how many times as fast {threads} threads are; the default's speed as a share of {machine}'s")
+    print(f"{'':16} {'seconds':>9} {f'{threads} threads':>11} {'1: of machine':>14} {f'{threads}: of machine':>14}")
+    gains, shares = [], []
+    for name, case in wanted.items():
+        sides = [(f"{name}-{v}", t) for v in (first, machine) for t in (1, threads)]
+        one, many, one_machine, many_machine = best_of(sides, case["sizes"], rounds)
+        gains.append(one / many)
+        shares.append(one_machine / one)
+        print(
+            f"{name:16} {one:9.4f} {one / many:11.2f} {one_machine / one:14.2f} {many_machine / many:14.2f}", flush=True
+        )
+    print(f"{'geometric mean':16} {'':9} {mean(gains):11.2f} {mean(shares):14.2f}", flush=True)
+
+
+def plain(wanted: dict[str, dict[str, list[int]]], rounds: int) -> None:
+    print(f"\none thread, default against {CC} {' '.join(FLAGS[:2])} of the source")
+    gains = []
+    for name, case in wanted.items():
+        ours, theirs = best_of([(f"{name}-default", 1), (f"{name}-plain", 1)], case["sizes"], rounds)
+        gains.append(theirs / ours)
+        print(f"{name:16} {theirs / ours:8.2f}", flush=True)
+    print(f"{'geometric mean':16} {mean(gains):8.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
