@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #define SW_SHADOW_AT 0x7fff8000ul /* -fasan-shadow-offset */
+#define SW_SHADOW_SIZE (1ul << 45) /* of addresses of 48 bits */
 
 static inline unsigned char *sw_shadow(const void *p)
 {

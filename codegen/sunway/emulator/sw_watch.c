@@ -128,7 +128,7 @@ static void segfault(int signal_, siginfo_t *info, void *context)
   const char *const at = info->si_addr;
   (void)signal_, (void)context;
   /* Frames of the management core have guard zones, too: their marks get memory when they are first touched. */
-  if ((uintptr_t)at >= SW_SHADOW_AT && (uintptr_t)at < SW_SHADOW_AT + (1ul << 44)) {
+  if ((uintptr_t)at >= SW_SHADOW_AT && (uintptr_t)at < SW_SHADOW_AT + SW_SHADOW_SIZE) {
     mmap((void *)((uintptr_t)at & ~(uintptr_t)(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     return;
