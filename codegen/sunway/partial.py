@@ -82,11 +82,11 @@ def own_views(scop: Scop, kernel: SNode, results: tuple[PartialResult, ...]) -> 
     }  # fmt: skip
 
 
-def begin(scop: Scop, r: PartialResult, words: LocalNames) -> SlaveView:
-    """A core's part, before the kernel."""
+def begin(scop: Scop, r: PartialResult, words: LocalNames, model: bool) -> SlaveView:
+    """A core's part, before the kernel. The timing model has no values."""
     elem = scop.arrays[r.array].elem
     sum_ = elem.kind == "float" and r.op in ("+", "-")
-    value = _NOTHING if sum_ else _BEGIN.get(r.op) or _variable(scop, r, words)
+    value = "0" if model else _NOTHING if sum_ else _BEGIN.get(r.op) or _variable(scop, r, words)
     return line(f"{base_type(elem)} {r.own} = {value};", "this core's part")
 
 

@@ -29,6 +29,7 @@ from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
 from codegen.sunway.partial import why_not, with_permission
 from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.plan.machine import CoreGroup, group_for
+from codegen.sunway.plan.solves import solve_plan
 from codegen.sunway.plan.strategy import TileSizer, split_plan, sunway_plan
 from codegen.sunway.plan.threads import CoreGrid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
@@ -173,7 +174,8 @@ def made_for_cores(model: Modelled, options: GenOptions, share: float) -> Proven
     made: ProvenRegion | None = None
     problem: Diagnostic | None = None
     p, tried, operations = model.program, set[str](), part(options.timeout, AUTHORS[0])
-    for apart in (True, False):
+    made = _solve(model, options, share, operations)
+    for apart in (True, False) if made is None else ():
         made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried, operations)
         if made is not None:
             break
@@ -185,6 +187,18 @@ def made_for_cores(model: Modelled, options: GenOptions, share: float) -> Proven
         why = problem.message if problem is not None else "no plan was found"
         raise Unsupported("no-proof", why, p.scop.loc, "split the region into smaller ones")
     return made
+
+
+def _solve(model: Modelled, options: GenOptions, share: float, operations: int) -> ProvenRegion | None:
+    """A triangular solve in blocks, if the region is one."""
+    if options.scheme.startswith("published"):
+        return None
+    try:
+        with at_most(operations):
+            found = solve_plan(model.program, group_for(options.machine), share)
+    except (Exhausted, isl.Error, InputError):
+        return None
+    return None if found is None else attempt(model, lambda: found, set(), operations)[0]
 
 
 def check_kernels(made: ProvenRegion) -> None:

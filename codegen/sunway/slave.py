@@ -89,7 +89,7 @@ class KernelPrinter:
         if self.only:
             none = self.only == "come" and not self.fetched
             return () if none else (line(f"volatile int {self.words.done} = 0;"), line(f"int {self.words.sent} = 0;"))
-        out = [begin(self.scop, r, self.words) for r in self.gathers]
+        out = [begin(self.scop, r, self.words, self.model) for r in self.gathers]
         for b in self.buffers:
             elem = base_type(self.scop.arrays[b.array].elem)
             copies = "[2]" if b.ahead else ""

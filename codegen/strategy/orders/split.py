@@ -24,8 +24,8 @@ def split_at(p: Program) -> StripMine | None:
     apart = {s.name: _meeting(scop, s) for s in scop.statements}
     if not any(apart.values()):
         return None
-    values = {s.name: _iterator(s, 0) for s in scop.statements}
-    lines = {s.name: tuple(_iterator(s, k) for k in apart[s.name]) for s in scop.statements}
+    values = {s.name: iterator_of(s, 0) for s in scop.statements}
+    lines = {s.name: tuple(iterator_of(s, k) for k in apart[s.name]) for s in scop.statements}
     return StripMine(fresh(scop, f"{scop.statements[0].iterators[0]}s"), values, 1, lines)
 
 
@@ -34,18 +34,19 @@ def _meeting(scop: Scop, s: Statement) -> tuple[int, ...]:
     target = s.accesses[s.target]
     found = set()
     for a in (a for a in s.accesses if not a.write and a.array == target.array):
-        for mine, theirs in zip(_movers(target, s), _movers(a, s), strict=True):
+        for mine, theirs in zip(movers(target, s), movers(a, s), strict=True):
             if theirs == (0,) and len(mine) == 1 and mine != (0,):
                 found |= set(mine)
     return tuple(sorted(found))
 
 
-def _movers(a: Access, s: Statement) -> list[tuple[int, ...]]:
+def movers(a: Access, s: Statement) -> list[tuple[int, ...]]:
     """The iterators in each subscript."""
     rows = (coefficients(a.index.get_pw_aff(d), len(s.iterators)) for d in range(a.index.dim(isl.dim_type.out)))
     return [tuple(k for k, c in enumerate(row or ()) if c) for row in rows]
 
 
-def _iterator(s: Statement, number: int) -> isl.PwAff:
+def iterator_of(s: Statement, number: int) -> isl.PwAff:
+    """The value of an iterator."""
     local = isl.LocalSpace.from_space(s.domain.get_space())
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, number))
