@@ -1,8 +1,9 @@
 """Triangular solves in blocks: rows that need earlier rows of the same array take those by blocks.
 
 In `B[i][j] -= L[i][k] * B[k][j]` row i needs every row before it, for which local memory has no room. Counted in blocks
-of rows, what comes from earlier blocks is a product of tiles: it goes first, block by block, while the rows of this block
-stay in local memory; then the block's own rows follow in the order of the source. Columns are shared by the cores.
+of rows, what comes from earlier blocks is a product of tiles: it goes first, block by block, while the rows of this
+block stay in local memory; then the block's own rows follow in the order of the source. Columns are shared by the
+cores.
 """
 
 from __future__ import annotations
@@ -50,17 +51,19 @@ def solved_rows(scop: Scop) -> SolvedRows | None:
             if len(written) != 1:
                 break
             rows[s.name] = written[0]
-            needs |= {s.name: k for k in _other_rows(s, d, written[0])}
+            others = _other_rows(s, d, written[0])
+            if len(others) == 1:
+                needs[s.name] = min(others)
         if needs and len(rows) == len(scop.statements):
             return SolvedRows(needs, rows)
     return None
 
 
-def _other_rows(s: Statement, d: int, row: int) -> list[int]:
+def _other_rows(s: Statement, d: int, row: int) -> set[int]:
     """The iterators of rows that a statement reads beside its own."""
     reads = [a for a in s.accesses if not a.write and a.array == s.accesses[s.target].array]
     found = [movers(a, s)[d] for a in reads]
-    return [k[0] for k in found if len(k) == 1 and k[0] != row]
+    return {k[0] for k in found if len(k) == 1 and k[0] != row}
 
 
 def solve_plan(source: Program, group: CoreGroup, share: float) -> Decision | None:
@@ -156,5 +159,6 @@ def _without(node: Node, stmts: Set[str], dropped: Callable[[Loop], bool]) -> No
         return None
     if not isinstance(node, Band):
         return seq(inner)
-    left = [replace(lp, exprs={s: e for s, e in lp.exprs.items() if s in stmts}) for lp in node.loops if not dropped(lp)]
+    kept = [lp for lp in node.loops if not dropped(lp)]
+    left = [replace(lp, exprs={s: e for s, e in lp.exprs.items() if s in stmts}) for lp in kept]
     return replace(node, loops=tuple(left), child=inner[0]) if left else inner[0]
