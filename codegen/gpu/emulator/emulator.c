@@ -388,13 +388,14 @@ int emu_next(void)
 
 static uint64_t own_turn(void);
 
+/* A thread's own variables: registers of a device. */
+static int own(const void *p) { return (const char *)p >= stack_low && (const char *)p < stack_high; }
+
 /* One access of a kernel. */
 static void touch(const void *p, size_t bytes, int write)
 {
-  if (!running)
+  if (!running || own(p))
     return;
-  if ((const char *)p >= stack_low && (const char *)p < stack_high)
-    return; /* a thread's own */
   if (current && (const char *)p >= main_stack_low && (const char *)p < main_stack_high)
     return; /* arguments of the kernel */
   if ((const char *)p >= (const char *)&emu_now && (const char *)p < (const char *)(&emu_now + 1))
@@ -437,7 +438,7 @@ static uint64_t own_turn(void) { return current ? current->turn : turn; }
 
 void emu_aligned(const void *p, size_t bytes)
 {
-  if ((size_t)p % bytes)
+  if (!own(p) && (size_t)p % bytes)
     fault("an access to %zu bytes that is not aligned", bytes);
 }
 
