@@ -30,7 +30,7 @@ TOOLS = ("memcheck", "racecheck")
 
 @dataclass(frozen=True)
 class Found:
-    """What became of a kernel: `equal`, `near` (with functions of <math.h>), `host` (nothing of it runs on a device), or
+    """What became of a kernel: `equal`, `near` (with functions of <math.h>), `host` (none of it runs on a device), or
     what is wrong, with the line that says so."""
 
     name: str
@@ -67,7 +67,7 @@ def sanitized(name: str, device: str, limit: float) -> list[Found]:
         steps = (
             [sys.executable, "-m", "codegen", "gen", "--target", "cuda", "--device", device, str(path), "-o", folder],
             [shutil.which("gcc") or "cc", "-O1", *flags, "-c", f"{stem}.tw.c", "-o", f"{stem}.o"],
-            ["nvcc", "-O1", "-arch=native", "-lineinfo", "-DTW_DEVICE_ONLY", "-c", f"{stem}.tw.cu", "-o", f"{stem}.cu.o"],
+            ["nvcc", "-O1", "-arch=native", "-DTW_DEVICE_ONLY", "-c", f"{stem}.tw.cu", "-o", f"{stem}.cu.o"],
             ["nvcc", f"{stem}.o", f"{stem}.cu.o", "-lm", "-o", stem],
         )
         for words in steps:

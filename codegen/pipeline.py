@@ -95,6 +95,8 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     from codegen.target.support import emit_support, foreign
     from codegen.target.text.checks import checks, helpers_of
 
+    placed = target.placed(done.source, done.outcomes, options)
+    done = replace(done, outcomes=placed.outcomes, messages=(*done.messages, *placed.messages))
     source, outcomes, text = done.source, done.outcomes, done.source.text
     names = names_for(options.prefix, (*(s.text[slice(*s.span)] for s in source.slices),
                                        *(text[r.body_begin : r.body_end] for r in source.regions)),
@@ -102,7 +104,7 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     shown = shown_name(source.name, options)
     tests = {o.index: checks(source.baked[o.index], shown, o.kept) for o in outcomes if o.text is not None}
     changed = _changed(done, options, names, tests)
-    body = splice(text, changed)
+    body = splice(text, changed, [(begin, end, names.of(new)) for begin, end, new in placed.edits])
     name = line_name(source.name, options)
     plan = "".join(o.plan for o in outcomes)
     start = after_feature_macros(body)

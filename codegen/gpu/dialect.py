@@ -34,6 +34,7 @@ class Dialect:
     template: str = "gpu/device.cu.j2"
     words: frozenset[str] = CXX_WORDS  # names that mean something there, and are plain ones in C
     probes: bool = False  # a launcher asks first whether there is a device
+    keeps: bool = True  # arrays can stay on the device between regions
     tiles: bool = True  # products run in tiles, from shared memory
 
     def pointer(self, a: ArrayText, written: bool) -> str:
@@ -77,6 +78,25 @@ class Dialect:
     def copy_out(self, a: ArrayText, box: str, region: str) -> str:
         kind = f"{self.api}MemcpyDeviceToHost"
         return self._kept(f"tw_copy(tw_{a.name}, {a.name}, sizeof *{a.name}, &{box}, {kind})", region)
+
+    def hold(self, a: ArrayText, box: str, region: str) -> list[str]:
+        """Room for an array that may stay on the device."""
+        given = f"&tw_{a.name}_memory, tw_{a.name}, &{box}, sizeof *{a.name}, (void **)&{a.name}, &tw_{a.name}_held"
+        return [
+            f"static thread_local tw_memory tw_{a.name}_memory;",
+            f"tw_held *tw_{a.name}_held;",
+            f"{a.kind} *{a.name} = NULL;",
+            self._try(f"tw_hold({given})", region),
+        ]
+
+    def bring(self, a: ArrayText, box: str, region: str) -> str:
+        return self._try(f"tw_bring(tw_{a.name}_held, {a.name}, tw_{a.name}, sizeof *{a.name}, &{box})", region)
+
+    def wrote(self, a: ArrayText, box: str, region: str) -> str:
+        return self._kept(f"tw_wrote(tw_{a.name}_held, tw_{a.name}, {a.name}, sizeof *{a.name}, &{box})", region)
+
+    def settled(self, region: str) -> str:
+        return self._try("tw_settled()", region)
 
     def _try(self, call: str, region: str) -> str:
         return f'TW_TRY({call}, "{region}");'

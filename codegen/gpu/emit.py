@@ -35,6 +35,7 @@ from codegen.target.text.templates import environment
 from codegen.verify.guards import check_ahead_of
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+LEAVE = "tw_stay_leave"  # its name in the file is known when the file is
 
 
 @record
@@ -52,6 +53,17 @@ class KernelText:
 
 
 @record
+class KeptText:
+    """The same where arrays stay on the device: what a launcher does ahead of its kernels and behind them, and the
+    host's text. `hosts` are the host's own texts for such arrays."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    hosts: tuple[str, ...]
+    host: str = ""
+
+
+@record
 class DevicePart:
     """What one region adds to the device's file and to the header. Can be pickled."""
 
@@ -65,6 +77,8 @@ class DevicePart:
     helpers: frozenset[str]
     rank: int  # the most subscripts of an array that is copied; 0: nothing is
     report: str
+    kept: KeptText | None = None
+    stays: bool = False  # as `kept` says
 
 
 @record
@@ -116,12 +130,18 @@ def emit_device(
     host: set[str] = set()
     ints = IntPrinter({p.name: p for p in scop.params}, {}, host)
     computed = computed_texts(scop, ints)
-    text = _host_text(scop, _call(scop, part, texts, arrays), around, ints, computed)
-    check_ahead_of(scop, text, guard_text(scop, ints), computed)
     names, original = replace(around.names, entries=entries_of([part.name])), around.original
-    new = names.new(text)
-    text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
-    return DeviceText(text, frozenset(host), part, new, computed)
+
+    def finished(text: str) -> str:
+        check_ahead_of(scop, text, guard_text(scop, ints), computed)
+        return wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
+
+    call = _call(scop, part, texts, arrays)
+    text = _host_text(scop, call, around, ints, computed)
+    if part.kept is not None:
+        kept = _host_text(scop, call, around, ints, computed, f"{LEAVE}();")
+        part = replace(part, kept=replace(part.kept, host=finished(kept)))
+    return DeviceText(finished(text), frozenset(host), part, names.new(text), computed)
 
 
 def device_part(
@@ -198,6 +218,10 @@ def _part(
     by_name = {k.name: k for k in found.kernels}
     body = tuple(_launches(views, by_name, arguments, dialect, region, arrays))
     before, after = _transfers(texts, scratch, dialect, region, arrays)
+    kept = None
+    if arrays == "host" and dialect.keeps and any(not a.scalar for a in texts):
+        lines = _transfers(texts, scratch, dialect, region, arrays, keep=True)
+        kept = KeptText(tuple(lines[0]), tuple(lines[1]), tuple(a.host for a in texts if not a.scalar))
     words = _words((*before, *after, *_all(body), *(a for v in arguments.values() for a in v)))
     values = [f"{v.kind} {v.name}" for v in given if v.name in words]
     pointer = [f"{a.kind} *tw_{a.name}" for a in texts]
@@ -207,7 +231,7 @@ def _part(
     count = f"{len(kernels)} kernel{'s' if len(kernels) != 1 else ''}"
     report = "\n".join([f"{region}: {count}", *(f"  {k.name}: {k.comment}" for k in kernels)])
     return DevicePart(name, prototype, f"{region}: {count}", kernels, tuple(before), body, tuple(after),
-                      frozenset(found.helpers), rank, report)
+                      frozenset(found.helpers), rank, report, kept)
 
 
 def _firsts(k: DeviceKernel) -> list[str]:
@@ -261,9 +285,10 @@ def _launches(
 
 
 def _transfers(
-    texts: Sequence[ArrayText], scratch: Sequence[ArrayText], dialect: Dialect, region: str, arrays: str
-) -> tuple[list[str], list[str]]:
-    """What a launcher does ahead of its kernels, and behind them."""
+    texts: Sequence[ArrayText], scratch: Sequence[ArrayText], dialect: Dialect, region: str, arrays: str,
+    keep: bool = False,
+) -> tuple[list[str], list[str]]:  # fmt: skip
+    """What a launcher does ahead of its kernels, and behind them; with `keep`, arrays may stay on the device."""
     before: list[str] = []
     copies: list[str] = []
     after: list[str] = []
@@ -277,13 +302,16 @@ def _transfers(
             if b is not None and b not in given:
                 given[b] = f"tw_{a.name}_{word}"
                 before.append(_box(given[b], a, b))
-        before += dialect.reserve(a, given[a.all], region)
+        stays = keep and bool(a.host) and not a.scalar
+        before += (dialect.hold if stays else dialect.reserve)(a, given[a.all], region)
         if a.come is not None:
-            copies.append(_when(a.come, dialect.copy_in(a, given[a.come], region)))
+            copies.append(_when(a.come, (dialect.bring if stays else dialect.copy_in)(a, given[a.come], region)))
         if a.go is not None:
-            after.append(_when(a.go, dialect.copy_out(a, given[a.go], region)))
+            after.append(_when(a.go, (dialect.wrote if stays else dialect.copy_out)(a, given[a.go], region)))
     if arrays == "managed" or dialect.probes:
         before.insert(0, dialect.present(region))
+    if keep:
+        return [*before, *copies, "tw_running = 1;"], [dialect.settled(region), "tw_running = 0;", *after]
     return [*before, *copies], [dialect.finished(region, arrays != "host"), *after]
 
 
@@ -315,8 +343,9 @@ def _call(scop: Scop, part: DevicePart, texts: Sequence[ArrayText], arrays: str)
 
 
 def _host_text(
-    scop: Scop, calls: tuple[str, str], around: Surroundings, ints: IntPrinter, computed: tuple[ComputedText, ...]
-) -> str:
+    scop: Scop, calls: tuple[str, str], around: Surroundings, ints: IntPrinter, computed: tuple[ComputedText, ...],
+    leave: str = "",
+) -> str:  # fmt: skip
     (call, stop), sizes, layouts = calls, with_sizes(scop).tests, layout_tests(scop)
     guard = all_of((guard_text(scop, ints), around.alias, *sizes, *layouts.values()))
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
@@ -325,5 +354,5 @@ def _host_text(
     return environment().get_template("gpu/region.c.j2").render(
         indent=around.indent, number=scop.region, function=scop.function, summary=around.summary, guard=guard,
         call=call, stop=stop, ahead=needed(computed, f"{guard} {call}"), reasons=", and ".join(reasons),
-        original=deeper(around.original.rstrip("\n")),
+        original=deeper(around.original.rstrip("\n")), leave=leave,
     )  # fmt: skip

@@ -14,6 +14,11 @@ from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
 
 
+def held_name(stem: str) -> str:
+    """What the names of functions begin with by which arrays stay on the device; every file has its own."""
+    return f"tw_{''.join(c if c.isalnum() else '_' for c in stem)}"
+
+
 def host_support(parts: Sequence[DevicePart], stem: str) -> str:
     """What stands above the user's own text."""
     return f'#include "{stem}.tw.h"\n' if parts else ""
@@ -21,7 +26,7 @@ def host_support(parts: Sequence[DevicePart], stem: str) -> str:
 
 def _calls(parts: Sequence[DevicePart], word: str) -> bool:
     """Does a launcher call this?"""
-    return any(word in text for p in parts for text in (*p.before, *p.after, *texts_of(p.body)))
+    return any(p.stays or any(word in text for text in (*p.before, *p.after, *texts_of(p.body))) for p in parts)
 
 
 def _quoted(parts: Sequence[DevicePart], helpers: frozenset[str], of: Callable[[str], str]) -> list[str]:
@@ -43,13 +48,14 @@ def device_files(
     env, of = environment(), (names or NameSpelling()).of
     guard = f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_H"
     stops = arrays == "device"
+    held = held_name(stem) if any(p.stays for p in parts) else ""
     header = env.get_template("gpu/header.h.j2").render(
-        banner=banner, guard=guard, prototypes=[p.prototype for p in parts], stops=stops and parts
+        banner=banner, guard=guard, prototypes=[p.prototype for p in parts], stops=stops and parts, held=held
     )
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
     device = env.get_template(dialect.template).render(
-        banner=banner, include=dialect.include, header=f"{stem}.tw.h", api=dialect.api, regions=parts, stops=stops,
-        helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(parts, helpers, of),
+        banner=banner, include=dialect.include, held=held, header=f"{stem}.tw.h", api=dialect.api, regions=parts,
+        stops=stops, helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(parts, helpers, of),
         tiled=any(k.tiles for p in parts for k in p.kernels), unit_of=UNITS,
         ahead=any(v == AHEAD for p in parts for k in p.kernels for v in texts_of(k.body)),
         strips=any(v.startswith(STRIP) for p in parts for k in p.kernels for v in texts_of(k.body)),

@@ -59,5 +59,5 @@ _VECTORS = (f"{kind}{n}" for kind in ("char", "short", "int", "long", "uchar", "
 _PLAIN = "bool kernel global local constant private generic event_t sampler_t image2d_t image3d_t pipe true false"
 WORDS = frozenset({*_VECTORS, *_PLAIN.split()})
 OPENCL = OpenCLDialect(
-    "opencl", "cl", "CL/cl.h", ".tw.cl.c", "", CALLS, "gpu/opencl.c.j2", WORDS, probes=True, tiles=False
+    "opencl", "cl", "CL/cl.h", ".tw.cl.c", "", CALLS, "gpu/opencl.c.j2", WORDS, probes=True, keeps=False, tiles=False
 )

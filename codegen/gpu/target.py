@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
-from codegen.targets.base import RANKS, STAYS, TILES, Emulator, Extra, RegionJob, Target
+from codegen.targets.base import RANKS, STAYS, TILES, Emulator, Extra, Placed, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.gpu.dialect import Dialect
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codegen.region import RegionOutcome
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
+    from codegen.source_file import Opened
     from codegen.target.finish.names import NameSpelling
 
 
@@ -67,6 +68,11 @@ class Cuda(Target):
 
     def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
         return (p.name for p in _parts(outcomes))
+
+    def placed(self, source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions) -> Placed:
+        from codegen.gpu.stays import placed
+
+        return placed(source, outcomes, options)
 
     def extra(
         self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None

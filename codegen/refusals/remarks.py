@@ -15,6 +15,15 @@ REMARKS: tuple[Entry, ...] = (
         "#pragma scop ... #ifdef FAST ... #endif ... #pragma endscop",
     ),
     Entry(
+        "data-scope",
+        WARNING,
+        "Between `#pragma tilewright data` and `#pragma tilewright end data` stands something with which arrays cannot "
+        "stay on the device: a way out, a directive, an array that ends there, or a call in a condition. Every region "
+        "copies its arrays as if the pragmas were not there.",
+        "Keep whole statements of one block between the pragmas; give calls statements of their own.",
+        "#pragma tilewright data ... return; ... #pragma tilewright end data",
+    ),
+    Entry(
         "inactive-region",
         WARNING,
         "The preprocessor switches the region off, so it is left as it is.",
@@ -84,6 +93,14 @@ REMARKS: tuple[Entry, ...] = (
         "An `#if` begins in a nest and ends outside of it, or the other way round, so `--auto` leaves it as it is.",
         "Put the `#if` around whole loops.",
         "#ifdef BOTH ... for (i = 0; i < n; i++) { ... #else ... for (i = 1; i < n; i++) { ... #endif ... }",
+    ),
+    Entry(
+        "data-home",
+        REMARK,
+        "A statement of the host may use arrays that stay on the device. What the host has not got is copied home "
+        "ahead of it; where it may write, the device gets the arrays anew afterwards.",
+        "Move it out of the loop, or give `--assume-no-alias` where pointers lead to other arrays.",
+        "#pragma tilewright data ... printf(\"%g\", u[0]); ... #pragma tilewright end data",
     ),
     Entry(
         "expanded",

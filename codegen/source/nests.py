@@ -26,7 +26,7 @@ _SHARED = frozenset({"omp", "acc"})
 _ATTRIBUTES = frozenset({"__attribute__", "__attribute", "__declspec", "_Alignas", "__asm__"})
 
 
-class _Token(NamedTuple):
+class Token(NamedTuple):
     """A word, a sign, a whole directive or, as `"`, a literal; comments are left out."""
 
     text: str
@@ -61,15 +61,15 @@ class SourceNest:
 
 def find_nests(text: str) -> tuple[SourceNest, ...]:
     """The outermost nests of all functions, in order."""
-    return _Finder(text).nests()
+    return TokenFinder(text).nests()
 
 
-class _Finder:
+class TokenFinder:
     """The tokens of a file, and what is found by stepping through them. Positions are indices of tokens."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = _tokens(text)
+        self.tokens = tokens_of(text)
         self.function = ""
 
     def nests(self) -> tuple[SourceNest, ...]:
@@ -195,21 +195,21 @@ class _Finder:
         return ""
 
 
-def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
+def tokens_of(text: str) -> list[Token]:
+    found: list[Token] = []
     for m in _TOKEN.finditer(text):
         if m["skip"] is not None:
             if m["skip"][0] in "\"'":
-                found.append(_Token('"', m.start(), m.end()))
+                found.append(Token('"', m.start(), m.end()))
         elif m["directive"] is not None:
             clean = blank_comments(SPLICE.sub(" ", m["directive"]))
-            found.append(_Token(clean if len(clean) > 1 else "# ", m.start(), m.end()))
+            found.append(Token(clean if len(clean) > 1 else "# ", m.start(), m.end()))
         else:
-            found.append(_Token(m.group(), m.start(), m.end()))
+            found.append(Token(m.group(), m.start(), m.end()))
     return found
 
 
-def _level(token: _Token, level: int, levels: list[int]) -> int:
+def _level(token: Token, level: int, levels: list[int]) -> int:
     """How many braces are open behind a token; each branch of a conditional begins with as many as its first."""
     if token.is_directive:
         m = _CONDITION.match(token.text)

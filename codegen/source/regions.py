@@ -145,11 +145,16 @@ def _region(text: str, pragmas: list[_Pragma], first: int, last: int, index: int
 def _leading(text: str, pragmas: list[_Pragma], first: int) -> list[_Pragma]:
     """The hints directly before a region: only blank lines and comments lie between them and it."""
     low = first
-    while low > 0 and pragmas[low - 1].kind == "tilewright":
+    while low > 0 and pragmas[low - 1].kind == "tilewright" and not is_data(pragmas[low - 1].argument):
         if blank_comments(text[pragmas[low - 1].end:pragmas[low].begin]).strip():
             break
         low -= 1
     return pragmas[low:first]
+
+
+def is_data(argument: str) -> bool:
+    """Does a pragma begin or end a part of the program in which arrays stay where they are?"""
+    return argument.split() in (["data"], ["end", "data"])
 
 
 def written(text: str, region: Region) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
     from codegen.source.region_slice import RegionSlice
+    from codegen.source_file import Opened
     from codegen.target.finish.names import NameSpelling
 
 
@@ -58,6 +59,16 @@ class Extra:
 
     def file(self, ending: str) -> str:
         return dict(self.files)[ending]
+
+
+@record
+class Placed:
+    """The outcomes of a file as they are printed, and what a target changes in the user's own text around them: offsets
+    from where up to where, and the new text. It adds no lines."""
+
+    outcomes: tuple[RegionOutcome, ...]
+    edits: tuple[tuple[int, int, str], ...] = ()
+    messages: tuple[Diagnostic, ...] = ()
 
 
 @record
@@ -133,6 +144,10 @@ class Target(ABC):
     def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
         """Names of functions that the regions' other files define."""
         return ()
+
+    def placed(self, source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions) -> Placed:
+        """What becomes of a whole file, once all of its regions are known."""
+        return Placed(outcomes)
 
     def extra(
         self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None

@@ -31,7 +31,7 @@ PARTS = {
     "recognize": ("access", "ownership", "stores", "privatize", "reductions", "products"),
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),
     "lower": ("nest",),
-    "gpu": ("plan", "body", "transfers", "tiles", "staged"),
+    "gpu": ("plan", "body", "transfers", "tiles", "staged", "resident"),
     "mpi": ("phases", "layout", "grid", "network", "blocks", "phase_program", "messages", "overlap", "cyclic",
             "variables", "wide", "trees", "share", "predict"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),

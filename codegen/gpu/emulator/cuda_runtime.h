@@ -25,7 +25,7 @@ typedef enum {
   cudaErrorLaunchFailure = 719
 } cudaError_t;
 typedef enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
-typedef enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 } cudaMemcpyKind;
+typedef enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 } cudaMemcpyKind;
 
 typedef struct {
   unsigned x, y, z;
@@ -61,6 +61,10 @@ void emu_wait(unsigned behind);
 void emu_mma(int m, int k, double *c, const double *a, const double *b, int fused);
 /* What lies there was left by an earlier call, and means nothing. */
 void emu_forget(void *at, size_t bytes);
+/* Elements on the host and on the device: of those that the device alone has the host's are spoilt. */
+void emu_spoil(void *host, void *device, size_t bytes);
+void emu_spoilt(void *host, void *device, size_t bytes);
+void emu_same(void *host, void *device, size_t bytes);
 #ifdef __cplusplus
 }
 

@@ -33,7 +33,7 @@ typedef struct {
 } memory;
 typedef struct fiber fiber;
 
-enum { MEMORIES = 4096 };
+enum { MEMORIES = 4096, SPOILT = 0xcb };
 #define MANY 0xffffffffu /* threads that read the same byte */
 
 struct emu_place emu_now;
@@ -191,7 +191,7 @@ static cudaError_t reserve(void **at, size_t bytes, int managed)
     m->at = NULL;
     return cudaErrorMemoryAllocation;
   }
-  memset(m->at, 0xcb, bytes);
+  memset(m->at, SPOILT, bytes);
   m->writer = calloc(bytes + 1, sizeof *m->writer);
   m->reader = calloc(bytes + 1, sizeof *m->reader);
   m->defined = calloc(bytes + 1, 1);
@@ -233,6 +233,32 @@ void emu_forget(void *at, size_t bytes)
     memset(m->defined + ((char *)at - m->at), 0, bytes);
 }
 
+void emu_spoil(void *host, void *device, size_t bytes)
+{
+  (void)device;
+  memset(host, SPOILT, bytes);
+}
+
+void emu_spoilt(void *host, void *device, size_t bytes)
+{
+  (void)device;
+  for (size_t k = 0; k < bytes; k++)
+    if (((unsigned char *)host)[k] != SPOILT)
+      fault("the host has changed an element that the device alone has");
+}
+
+void emu_same(void *host, void *device, size_t bytes)
+{
+  memory *m = find(device);
+  if (!m)
+    fault("an array that stays on the device has no memory there");
+  reachable(m, 1);
+  const int same = memcmp(host, device, bytes) == 0;
+  reachable(m, 0);
+  if (!same)
+    fault("a stale copy: the host has changed an element since it was copied to the device");
+}
+
 static memory *inside(const void *p, size_t bytes, const char *what)
 {
   memory *m = find(p);
@@ -262,10 +288,24 @@ static void row(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
   *(in ? &bytes_in : &bytes_out) += bytes;
 }
 
+/* From one place on the device to another: what nobody wrote stays so. */
+static void moved(void *to, const void *from, size_t bytes)
+{
+  memory *a = inside(to, bytes, "something is copied on the device"), *b = inside(from, bytes, "something is copied on the device");
+  reachable(a, 1);
+  reachable(b, 1);
+  memcpy(to, from, bytes);
+  memcpy(a->defined + ((char *)to - a->at), b->defined + ((const char *)from - b->at), bytes);
+  reachable(a, 0);
+  reachable(b, 0);
+}
+
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
   const cudaError_t error = called();
-  if (error == cudaSuccess && bytes)
+  if (error == cudaSuccess && bytes && kind == cudaMemcpyDeviceToDevice)
+    moved(to, from, bytes);
+  else if (error == cudaSuccess && bytes)
     row(to, from, bytes, kind);
   return error;
 }

@@ -9,6 +9,7 @@
 #define hipMemcpyKind cudaMemcpyKind
 #define hipMemcpyHostToDevice cudaMemcpyHostToDevice
 #define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
+#define hipMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
 #define hipMalloc cudaMalloc
 #define hipMallocManaged cudaMallocManaged
 #define hipFree cudaFree
