@@ -11,6 +11,7 @@ import pytest
 from codegen.cli.cc.ccline import parse
 from codegen.options import CppOptions, GenOptions, contracts
 from codegen.pipeline import generate
+from tests.run.test_microkernel import compiler
 
 GEMM = """void f(int n, double A[n][n], double B[n][n], double C[n][n])
 {
@@ -51,20 +52,20 @@ INSIDE = GEMM.replace("{\n", "{\n" + PRAGMA, 1)
 def test_products_are_rounded_apart(text: str, fp_contract: str, tmp_path: Path) -> None:
     """In machine code for a processor that could fuse them."""
     flags = ("-O2", "-march=haswell", "-ffp-contract=off", "-w", "-S")
-    if subprocess.run(["cc", *flags, "-x", "c", "/dev/null", "-o", "/dev/null"], check=False).returncode:
-        pytest.skip("no compiler for x86-64")
+    cc = compiler("x86_64")
     for options, fused in ((GenOptions(isa="avx2", fp_contract=fp_contract), False), (GenOptions(isa="avx2"), True)):
         made = generate("f.c", text if not fused else GEMM, options).text
         (tmp_path / "f.c").write_text(made, encoding="utf-8")
-        subprocess.run(["cc", *flags, "f.c", "-o", "f.s"], cwd=tmp_path, check=True)
+        subprocess.run([cc, *flags, "f.c", "-o", "f.s"], cwd=tmp_path, check=True)
         assert ("vfmadd" in (tmp_path / "f.s").read_text(encoding="utf-8")) == fused
 
 
 def test_results_that_fuse_and_results_that_must_not_do_not_meet(tmp_path: Path) -> None:
+    command = [compiler("x86_64"), "-fsyntax-only", "-w", "both.c"]
     fused = generate("f.c", GEMM, GenOptions(isa="avx2")).text
     apart = generate("f.c", GEMM.replace("void f", "void g"), GenOptions(isa="avx2", fp_contract="off")).text
     (tmp_path / "both.c").write_text(fused + apart, encoding="utf-8")
-    done = subprocess.run(["cc", "-fsyntax-only", "-w", "both.c"], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode and "--fp-contract=off" in done.stderr
     (tmp_path / "both.c").write_text(apart + fused, encoding="utf-8")
-    subprocess.run(["cc", "-fsyntax-only", "-w", "both.c"], cwd=tmp_path, check=True)
+    subprocess.run(command, cwd=tmp_path, check=True)
