@@ -24,7 +24,8 @@ from benchmarks.device import missing
 
 KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
 # Devices round these otherwise than the host's library: compared with a tolerance.
-MATH = re.compile(r"\b(exp|log|log2|log10|pow|sin|cos|tan|tanh|sinh|cosh|erf|erfc|cbrt|exp2|expm1|log1p|hypot)f?\(", re.I)
+_FUNCTIONS = "exp|log|log2|log10|pow|sin|cos|tan|tanh|sinh|cosh|erf|erfc|cbrt|exp2|expm1|log1p|hypot"
+MATH = re.compile(rf"\b({_FUNCTIONS})f?\(", re.I)
 TOOLS = ("memcheck", "racecheck")
 
 
@@ -64,8 +65,9 @@ def sanitized(name: str, device: str, limit: float) -> list[Found]:
     with tempfile.TemporaryDirectory() as folder:
         path, stem = KERNELS / f"{name}.c", f"{folder}/{name}"
         flags = ["-DDRIVER", "-I", str(KERNELS), "-I", folder]
+        gen = ["gen", "--target", "cuda", "--device", device, str(path), "-o", f"{folder}/"]
         steps = (
-            [sys.executable, "-m", "codegen", "gen", "--target", "cuda", "--device", device, str(path), "-o", f"{folder}/"],
+            [sys.executable, "-m", "codegen", *gen],
             [shutil.which("gcc") or "cc", "-O1", *flags, "-c", f"{stem}.tw.c", "-o", f"{stem}.o"],
             ["nvcc", "-O1", "-arch=native", "-DTW_DEVICE_ONLY", "-c", f"{stem}.tw.cu", "-o", f"{stem}.cu.o"],
             ["nvcc", f"{stem}.o", f"{stem}.cu.o", "-lm", "-o", stem],
