@@ -9,11 +9,16 @@ SELDOM = 100_000  # objects between two searches for garbage: a run is short, an
 def run() -> int:
     """The command, as a process of its own; at its end nothing is searched, either."""
     gc.set_threshold(SELDOM)
+    from codegen.patterns.kept import keep, use
+
+    kept = use()
     from codegen.cli.main import main
 
     try:
         return main()
     finally:
+        if not kept and not sys.dont_write_bytecode:
+            keep()
         gc.freeze()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field
+from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +24,7 @@ else:
 
 
 T = TypeVar("T")
-_FEW = 8  # objects that are made without compiling anything
+_FEW = 40  # objects that are made without compiling anything, which takes as long as to make so many
 _completing = RLock()
 _DEFAULTS: dict[type, dict[str, Any]] = {}
 
@@ -45,7 +46,7 @@ def mutable(cls: type[T]) -> type[T]:
     def first(self: Any, *values: Any, **named: Any) -> None:
         nonlocal made
         made += 1
-        if made > _FEW or not _filled(self, _defaults(cls), values, named):
+        if made > _FEW or not _filled(self, _DEFAULTS.get(cls) or _defaults(cls), values, named):
             _compile(cls)
             cls.__init__(self, *values, **named)
 
@@ -76,16 +77,20 @@ def _name_fields(cls: type) -> None:
 
 def _filled(self: Any, found: Mapping[str, Any], values: tuple[Any, ...], named: dict[str, Any]) -> bool:
     """Set the fields of a new object. Arguments that do not fit are for a compiled `__init__` to complain about."""
-    own = self.__dict__
+    own, more = self.__dict__, len(named)
     own.update(zip(found, values, strict=False))
-    for name in tuple(found)[len(values):]:
-        value = named.pop(name, found[name])
-        if isinstance(value, Field):
+    for name in islice(found, len(values), None):
+        if name in named:
+            own[name] = named[name]
+            more -= 1
+            continue
+        value = found[name]
+        if value.__class__ is Field:
             value = value.default if value.default_factory is MISSING else value.default_factory()
         if value is MISSING:
             return False
         own[name] = value
-    if named or len(values) > len(found):
+    if more or len(values) > len(found):
         return False
     if hasattr(self, "__post_init__"):
         self.__post_init__()

@@ -26,6 +26,7 @@ else:
     import tomli as tomllib
 
 GENERIC_BITS = 128
+_WORD = re.compile(r"<(\w+)>")
 
 
 @cache
@@ -83,7 +84,7 @@ def _words(data: Mapping[str, Any], elem: str, bits: int) -> dict[str, str]:
 
 def _fill(pattern: str, words: dict[str, str]) -> str:
     """The pattern with its words in place; words may use words."""
-    return re.sub(r"<(\w+)>", lambda m: _fill(words[m[1]], words), pattern)
+    return _WORD.sub(lambda m: _fill(words[m[1]], words), pattern) if "<" in pattern else pattern
 
 
 def _vec(data: Mapping[str, Any], elem: str, bits: int) -> Vec:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codegen.target.emit import Kernel, RegionText
     from codegen.target.product.view import ProductView
 
-_WORD = re.compile(r"\w+|\W")
+_WORD = re.compile(r"\w+|\W+")
 
 
 @record
@@ -57,10 +57,11 @@ def merged(texts: Sequence[str], known: Sequence[Mapping[str, str]]) -> tuple[st
         if found is None:
             return None
         new += ["\n", *found] if number else found
-    used = [name for name in known[0] if name in new]
+    words = frozenset(new)
+    used = [name for name in known[0] if name in words]
     tables = tuple({name: x[name] for name in used} for x in known)
-    again = ("".join(t.get(word, word) for word in new) for t in tables)
-    if "" in new or any(x != text for x, text in zip(again, texts, strict=True)):
+    again = ("".join(map(t.get, new, new)) for t in tables)
+    if "" in words or any(x != text for x, text in zip(again, texts, strict=True)):
         return None
     return "".join(new), tables
 
@@ -72,7 +73,7 @@ def _merged_line(lines: Sequence[str], names: Mapping[tuple[str, ...], str]) -> 
     words = [_WORD.findall(line) for line in lines]
     if len({len(x) for x in words}) != 1:
         return None
-    return [each[0] if len(set(each)) == 1 else names.get(each, "") for each in zip(*words, strict=True)]
+    return [each[0] if each.count(each[0]) == len(each) else names.get(each, "") for each in zip(*words, strict=True)]
 
 
 def for_all(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple[str, Portable | None]:

@@ -109,12 +109,11 @@ def tokens(text: str) -> tuple[str, ...]:
 def _expanded(words: Sequence[str], known: Mapping[str, Macro]) -> list[str]:
     out: list[str] = []
     at = 0
-    while at < len(words):
-        word = words[at]
-        at += 1
-        if word not in known:
-            out.append(word)
+    for place in [k for k, word in enumerate(words) if word in known]:
+        if place < at:  # an argument of the macro before
             continue
+        out += words[at:place]
+        word, at = words[place], place + 1
         parameters, body = known[word]
         given: dict[str, list[str]] = {}
         if parameters is not None:
@@ -125,7 +124,7 @@ def _expanded(words: Sequence[str], known: Mapping[str, Macro]) -> list[str]:
         inner = {n: m for n, m in known.items() if n != word}  # no macro is replaced within itself
         plain = [x for w in body for x in (_expanded(given[w], known) if w in given else [w])]
         out += _expanded(plain, inner)
-    return out
+    return [*out, *words[at:]]
 
 
 def _arguments(words: Sequence[str], at: int, names: Sequence[str]) -> tuple[dict[str, list[str]], int]:

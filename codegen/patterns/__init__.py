@@ -12,8 +12,12 @@ _USED = ("findall", "finditer", "flags", "fullmatch", "groupindex", "groups", "m
          "split", "sub", "subn")  # fmt: skip
 
 
+LATER: list[tuple[str, int]] = []  # the text of each that modules of this process have, and its flags
+
+
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """As `re.compile`, for use by its methods."""
+    LATER.append((text, int(flags)))
     return cast("re.Pattern[str]", _Later(text, flags))
 
 
