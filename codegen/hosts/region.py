@@ -82,6 +82,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     views = region_views(scop, made.code, threads, alone, [v.blocks for v in found])
     emitted = region_text(views, around)
     _prove_text(scop, made.code, emitted)
+    _prove_loops(views, emitted, around)
     _prove_pragmas(views)
     others = _others(views, around, found)
     done = finished(emitted, around, others)
@@ -136,6 +137,15 @@ def _prove_text(scop: Scop, code: CNode, emitted: RegionText) -> None:
             scop.loc,
             "split the region into smaller ones, and please report it",
         )
+
+
+def _prove_loops(views: RegionViews, emitted: RegionText, around: Surroundings) -> None:
+    """Raises Unproven unless the printed loops, conditions and statements are those of the proven tree."""
+    from codegen.verify.loops.region import wrong_region
+
+    problem = wrong_region(views, emitted, around)
+    if problem:
+        raise Unproven("no-proof", f"what was printed is not the proven tree: {problem}", views.scop.loc)
 
 
 def _prove_pragmas(views: RegionViews) -> None:
@@ -203,10 +213,13 @@ def _others(
     views: RegionViews, around: Surroundings, found: Sequence[ProductVariant]
 ) -> tuple[tuple[str, RegionText], ...]:
     """The region's text for variants of its machine, proven."""
+    from codegen.verify.loops.region import wrong_region
+
     out = []
     for number, v in enumerate(found):
-        emitted = region_text(views.variant(number), around)
-        if read_back(emitted):
+        mine = views.variant(number)
+        emitted = region_text(mine, around)
+        if read_back(emitted) or wrong_region(mine, emitted, around):
             return ()
         out.append((v.when, emitted))
     return tuple(out)

@@ -35,7 +35,7 @@ PARTS = {
     "mpi": ("phases", "layout", "grid", "network", "blocks", "phase_program", "messages", "overlap", "cyclic",
             "variables", "wide", "trees", "share", "predict"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
-    "verify": ("text", "readback", "guards", "overlap", "evidence", "scalar_replacement", "lowered", "cores"),
+    "verify": ("text", "readback", "guards", "overlap", "evidence", "scalar_replacement", "lowered", "loops", "cores"),
     "strategy": ("remarks", "cost", "knobs", "orders", "loops", "products"),
     "tune": ("children", "contraction", "native", "timing", "tree", "actions", "cost", "graph", "observe", "records",
              "region", "build", "search", "measure", "learn", "plans"),

@@ -154,6 +154,14 @@ class MatvecPrinter:
             self._wanted(how),
         )
 
+    def wanted(self, node: ProductNode) -> MatvecWanted:
+        """What a product has to do."""
+        what, how = node.product.what, node.product.how
+        assert isinstance(how, MatrixVector)
+        self.s, self.what = self.scop.statement(what.stmt), what
+        (self.rows, self.depth), self.instance = _open(node.body)
+        return self._wanted(how)
+
     def _wanted(self, how: MatrixVector) -> MatvecWanted:
         """The statement's parts, printed in coordinates that have one name each."""
         step, place = self.what.step, {self.rows.var: Name("tw_I"), self.depth.var: Name("tw_K")}

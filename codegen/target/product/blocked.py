@@ -117,6 +117,16 @@ class ProductPrinter:
             few,
         )
 
+    def wanted(self, node: ProductNode, given: Wanted) -> Wanted:
+        """What a product has to do, made anew for whoever compares: with the blocks and tables of another claim."""
+        corners = self._read(node)
+        self.tables, self.bases = {}, {}
+        most = (self._most(self.rows), self._most(self.columns))
+        few = tuple(x if x in (None, m) else m for x, m in zip(given.few, most, strict=True))
+        made = self._wanted(given.how, corners, (few[0], few[1]))
+        tables = (self._wanted_table(int(t.base.rpartition("_")[2]), given.names[t.of], t.name) for t in given.tables)
+        return replace(made, tables=tuple(tables))
+
     def _wanted_table(self, number: int, coordinate: str, name: str) -> WantedTable:
         bundles = (self.rows, self.columns, self.depth)
         (of,) = (k for k, b in enumerate(bundles) if b.name == coordinate)
@@ -131,6 +141,13 @@ class ProductPrinter:
         assert isinstance(how, Nested)
         calls = self._calls(how, self._read(node))
         return NestsView(f"{self.s.name}: {self.s.source}", C_TYPES[self.what.step.elem], calls)
+
+    def exact_calls(self, node: ProductNode) -> tuple[ExactCall, ...]:
+        """The calls of kernels for certain sizes."""
+        how = node.product.how
+        assert isinstance(how, (Blocking, Nested))
+        self.tables, self.bases = {}, {}
+        return self._calls(how, self._read(node))
 
     def _read(self, node: ProductNode) -> tuple[CExpr, ...]:
         """Open the plain nest; gives the conditions that cut corners off."""

@@ -1,0 +1,1 @@
+"""Printed loops, conditions and statements, read beside the proven tree."""

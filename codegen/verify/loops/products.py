@@ -1,0 +1,142 @@
+"""Reads a tree with products. Their blocks are proven from their text (`verify/text`); here it is shown that each one
+stands where the tree has it, that it was proven for this place, and that its plain nest is the tree's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import ProductNode
+from codegen.patterns import pattern
+from codegen.scop.product import MatrixVector, Nested
+from codegen.target.emit import RegionText
+from codegen.target.product.view import ExactCall
+from codegen.verify.loops.cursor import Cursor
+from codegen.verify.loops.events import PRODUCT, Event
+from codegen.verify.loops.scope import Place
+from codegen.verify.loops.tree import TreeReader
+from codegen.verify.text.read import Unread
+
+_SET = pattern(r"(\w+)(?:\[[^\]]*\])? [-+*/]?=(?!=)")
+_ALLOC = pattern(r"(\w+) = [^;]*\btw_alloc\(")
+_ENDS = ("}", "/if", "/for")
+
+
+class RegionReader(TreeReader):
+    """Reads the text of a region in which these products were proven, in their order."""
+
+    def __init__(self, cursor: Cursor, text: RegionText) -> None:
+        super().__init__(cursor)
+        self._products, self._matvecs, self._nests = list(text.products), list(text.matvecs), list(text.nests)
+
+    def check_all_read(self) -> None:
+        if self._products or self._matvecs or self._nests:
+            raise Unread("there are more products in the text than in the tree")
+
+    def product(self, node: ProductNode, here: Place) -> None:
+        cursor, how = self.cursor, node.product.how
+        cursor.peek()
+        start = len(cursor.log)
+        if isinstance(how, Nested):
+            calls = self._nested(node, here)
+            if not calls[0].test:
+                cursor.expect("stmt")  # nothing but the call
+                cursor.log[start:] = [PRODUCT]
+                return
+        elif isinstance(how, MatrixVector):
+            calls = ()
+            self._check_matvec(node, here)
+        else:
+            calls = self._check_blocked(node, here)
+        for call in calls:
+            if cursor.expect("if").text != (call.test or "1"):
+                raise Unread("a kernel for certain sizes has another test")
+            cursor.skip_to_else()
+        if not isinstance(how, Nested):
+            self._to_plain_nest()
+        cursor.log[start:] = [PRODUCT]
+        self.node(node.body, here)
+        end = len(cursor.log)
+        for _ in range(len(calls) + (not isinstance(how, Nested))):
+            cursor.expect("/if")
+        del cursor.log[end:]
+
+    def _to_plain_nest(self) -> None:
+        """Along the block up to the branch that runs where nothing is packed."""
+        cursor = self.cursor
+        if not cursor.next_statement().startswith("const long tw_rows = "):
+            raise Unread("a product is not there")
+        asked = frozenset[str]()
+        while True:
+            e = cursor.peek()
+            if e.kind in ("stmt", "pragma"):
+                asked |= frozenset(_ALLOC.findall(e.text))
+                for name in _SET.findall(e.text):
+                    if not name.startswith("tw_") or name in cursor.taken:
+                        raise Unread(f"a product has a variable `{name}`")
+                cursor.take()
+                continue
+            if e.kind in _ENDS:
+                raise Unread("a product without a plain nest")
+            end = cursor.end_of(cursor.at)
+            if e.kind == "if" and cursor.events[end + 1].kind in _ENDS:
+                first = cursor.at
+                cursor.take()
+                cursor.skip_to_else()
+                _check_given_back(e.text, asked, cursor.events[first + 1 : cursor.at - 1])
+                return
+            cursor.at = end + 1
+
+    def _check_blocked(self, node: ProductNode, here: Place) -> Sequence[ExactCall]:
+        from codegen.target.product.blocked import ProductPrinter
+
+        if not self._products:
+            raise Unread("a product is not there")
+        view = self._products.pop(0)
+        rows, columns, depth = view.wanted.names
+        names = iter((rows, depth, columns))
+        made = ProductPrinter(here.scop, here.ints, lambda _: next(names)).wanted(node, view.wanted)
+        if made != view.wanted:
+            raise Unread("a product was proven for another place")
+        if tuple(self._nests[: len(view.exact)]) != view.exact:
+            raise Unread("kernels for certain sizes were proven for another place")
+        self._check_calls(node, here, view.exact)
+        return view.exact
+
+    def _nested(self, node: ProductNode, here: Place) -> Sequence[ExactCall]:
+        count = 1 if self._nests and not self._nests[0].test else len(node.exact)
+        calls = tuple(self._nests[:count])
+        if not calls or len(calls) != count:
+            raise Unread("a product is not there")
+        self._check_calls(node, here, calls)
+        return calls
+
+    def _check_calls(self, node: ProductNode, here: Place, calls: Sequence[ExactCall]) -> None:
+        """Kernels for certain sizes are the node's, and were proven for this place."""
+        del self._nests[: len(calls)]
+        if not calls:
+            return
+        from codegen.target.product.blocked import ProductPrinter
+
+        made = ProductPrinter(here.scop, here.ints, lambda name: name).exact_calls(node)
+        if any((x.wanted, x.kernel) != (y.wanted, y.kernel) for x, y in zip(made, calls, strict=False)):
+            raise Unread("a kernel for certain sizes was proven for another place")
+
+    def _check_matvec(self, node: ProductNode, here: Place) -> None:
+        from codegen.target.matvec.view import MatvecPrinter
+
+        if not self._matvecs:
+            raise Unread("a matrix-vector product is not there")
+        wanted = self._matvecs.pop(0).wanted
+        made = MatvecPrinter(here.scop, here.ints, here.held).wanted(node)
+        if replace(made, how=wanted.how) != wanted:
+            raise Unread("a matrix-vector product was proven for another place")
+
+
+def _check_given_back(test: str, asked: frozenset[str], events: Sequence[Event]) -> None:
+    """Memory that a product asked for is given back where there was some, at the end and once."""
+    frees = [k for k, e in enumerate(events) if "tw_free(" in e.text]
+    if not asked and not frees:
+        return
+    if frees != [len(events) - 1] or asked != {test} or events[-1].text != f"tw_free({test});":
+        raise Unread("memory of a product is not given back")
