@@ -51,6 +51,13 @@ def view_events(views: Sequence[View]) -> list[Event]:
     """What a template prints of views, braces aside. Of products only that they are there."""
     out: list[Event] = []
     _add_views(out, views)
+    return list(bare(out))
+
+
+def all_view_events(views: Sequence[View]) -> list[Event]:
+    """The same with braces, but for those of loops and conditions."""
+    out: list[Event] = []
+    _add_views(out, views)
     return out
 
 
@@ -66,13 +73,15 @@ def _add_views(out: list[Event], views: Sequence[View]) -> None:
                 _add_views(out, v.orelse)
             out.append(Event(f"/{v.kind}"))
         elif v.kind == "block":
+            out.append(OPEN)
             _add_views(out, v.body)
+            out.append(CLOSE)
         elif v.kind in ("product", "matvec", "nested"):
             out.append(PRODUCT)
             if v.nested is None or not v.nested.always:
                 _add_views(out, v.body)
         else:
-            out += bare(statement_events(v.head))
+            out += statement_events(v.head)
 
 
 def bare(events: Sequence[Event]) -> Iterator[Event]:

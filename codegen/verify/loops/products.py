@@ -3,14 +3,17 @@ stands where the tree has it, that it was proven for this place, and that its pl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import ProductNode
 from codegen.patterns import pattern
+from codegen.record import record
 from codegen.scop.product import MatrixVector, Nested
-from codegen.target.emit import RegionText
-from codegen.target.product.view import ExactCall
+from codegen.target.emit import all_views, exact_calls
+from codegen.target.matvec.view import MatvecView
+from codegen.target.product.view import ExactCall, ProductView
+from codegen.target.text.pieces import View
 from codegen.verify.loops.cursor import Cursor
 from codegen.verify.loops.events import PRODUCT, Event
 from codegen.verify.loops.scope import Place
@@ -22,42 +25,76 @@ _ALLOC = pattern(r"(\w+) = [^;]*\btw_alloc\(")
 _ENDS = ("}", "/if", "/for")
 
 
+@record
+class ProvenProducts:
+    """What was proven of the products in a text, in its order."""
+
+    products: Sequence[ProductView]
+    matvecs: Sequence[MatvecView]
+    nests: Sequence[ExactCall]
+
+
+def proven_products(views: Sequence[View]) -> ProvenProducts:
+    """Those of views, of which all are proven."""
+    every = tuple(all_views(views))
+    return ProvenProducts(
+        [v.product for v in every if v.product is not None],
+        [v.matvec for v in every if v.matvec is not None],
+        [x for v in every for x in exact_calls(v)],
+    )
+
+
 class RegionReader(TreeReader):
     """Reads the text of a region in which these products were proven, in their order."""
 
-    def __init__(self, cursor: Cursor, text: RegionText) -> None:
+    def __init__(self, cursor: Cursor, proven: ProvenProducts) -> None:
         super().__init__(cursor)
-        self._products, self._matvecs, self._nests = list(text.products), list(text.matvecs), list(text.nests)
+        self._products, self._matvecs, self._nests = list(proven.products), list(proven.matvecs), list(proven.nests)
 
     def check_all_read(self) -> None:
         if self._products or self._matvecs or self._nests:
             raise Unread("there are more products in the text than in the tree")
 
     def product(self, node: ProductNode, here: Place) -> None:
-        cursor, how = self.cursor, node.product.how
+        calls = self._claimed(node, here)
+        if isinstance(node.product.how, Nested) and not calls[0].test:
+            self.call_alone()
+        else:
+            self.around_plain_nest(calls, isinstance(node.product.how, Nested), lambda: self.node(node.body, here))
+
+    def _claimed(self, node: ProductNode, here: Place) -> Sequence[ExactCall]:
+        """Kernels for certain sizes that are called ahead of a product, which was proven for this place."""
+        how = node.product.how
+        if isinstance(how, Nested):
+            return self._nested(node, here)
+        if isinstance(how, MatrixVector):
+            self._check_matvec(node, here)
+            return ()
+        return self._check_blocked(node, here)
+
+    def call_alone(self) -> None:
+        """A product that is nothing but a call."""
+        cursor = self.cursor
         cursor.peek()
         start = len(cursor.log)
-        if isinstance(how, Nested):
-            calls = self._nested(node, here)
-            if not calls[0].test:
-                cursor.expect("stmt")  # nothing but the call
-                cursor.log[start:] = [PRODUCT]
-                return
-        elif isinstance(how, MatrixVector):
-            calls = ()
-            self._check_matvec(node, here)
-        else:
-            calls = self._check_blocked(node, here)
+        cursor.expect("stmt")
+        cursor.log[start:] = [PRODUCT]
+
+    def around_plain_nest(self, calls: Sequence[ExactCall], nested: bool, plain: Callable[[], None]) -> None:
+        """Reads a product up to its plain nest, that, and what is behind it."""
+        cursor = self.cursor
+        cursor.peek()
+        start = len(cursor.log)
         for call in calls:
             if cursor.expect("if").text != (call.test or "1"):
                 raise Unread("a kernel for certain sizes has another test")
             cursor.skip_to_else()
-        if not isinstance(how, Nested):
+        if not nested:
             self._to_plain_nest()
         cursor.log[start:] = [PRODUCT]
-        self.node(node.body, here)
+        plain()
         end = len(cursor.log)
-        for _ in range(len(calls) + (not isinstance(how, Nested))):
+        for _ in range(len(calls) + (not nested)):
             cursor.expect("/if")
         del cursor.log[end:]
 

@@ -21,7 +21,7 @@ from codegen.target.text.pieces import View
 from codegen.target.view import reserved
 from codegen.verify.loops.cursor import Cursor
 from codegen.verify.loops.events import Event, read_events, view_events
-from codegen.verify.loops.products import RegionReader
+from codegen.verify.loops.products import ProvenProducts, RegionReader
 from codegen.verify.loops.scope import first_place
 from codegen.verify.loops.tree import asks_for_work
 from codegen.verify.text.read import Unread
@@ -140,7 +140,8 @@ class _Region:
         """The loops themselves, and that all directives stand ahead of the loops that they were proven for."""
         made, cursor = self.made, self.cursor
         first = len(cursor.log)
-        reader = RegionReader(cursor, self.text)
+        t = self.text
+        reader = RegionReader(cursor, ProvenProducts(t.products, t.matvecs, t.nests))
         starts = tuple(f"const long {x.param} = " for x in made.short.aheads)
         lines = set(made.declarations.values())
         while (text := cursor.next_statement()) and (text in lines or (starts and text.startswith(starts))):
