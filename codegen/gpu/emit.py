@@ -11,6 +11,7 @@ from codegen.ast.ctree import CNode
 from codegen.gpu.body import plain_type
 from codegen.gpu.dialect import MOST, Dialect
 from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
+from codegen.gpu.read_back import Launch, check_launches, parameter_names
 from codegen.gpu.sizes import RowLengths, with_sizes
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.text import kernel_text as staged_text
@@ -157,7 +158,19 @@ def device_part(
     texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
     scratch = tuple(_scratch(scop, h.array) for h in kernels.scratch)
     memory = _DeviceArrays(texts, scratch, arrays, code.multiprocessors)
-    return _part(kernels, views, memory, dialect, _values(scop, sizes)), texts
+    part = _part(kernels, views, memory, dialect, _values(scop, sizes))
+    check_launches(scop, code.tree, part.body, _launched(kernels, part))
+    return part, texts
+
+
+def _launched(found: Kernels, part: DevicePart) -> dict[str, Launch]:
+    """What kernels have to be started with, by their names."""
+    threads = {k.name: [x.threads for x in reversed(k.axes)] or [1] for k in found.kernels}
+    counts = {k.name: [x.count for x in reversed(k.axes)] for k in found.kernels}
+    return {
+        k.name: Launch(found.nodes[k.name], counts[k.name], threads[k.name], parameter_names(k.parameters))
+        for k in part.kernels
+    }
 
 
 def _outside(scop: Scop) -> list[str]:

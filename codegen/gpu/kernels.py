@@ -17,6 +17,7 @@ from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, Fun, Held,
 from codegen.ast.generate import expression
 from codegen.diagnostics import Unsupported
 from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.read_back import PrintedKernel, check_kernel
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.text import StagedKernel
 from codegen.gpu.tiles.find import TiledProduct
@@ -80,6 +81,7 @@ class Kernels:
     counters: dict[str, str] = field(default_factory=dict)  # of loops on the host, by their printed names
     tiled: Mapping[str, TiledProduct] = field(default_factory=dict)  # by statement
     staged: Sequence[StagedLoop] = ()
+    nodes: dict[str, CNode] = field(default_factory=dict)  # what kernels do, by their names
 
     def host(self, node: CNode) -> tuple[View, ...]:
         """What the launcher does."""
@@ -130,6 +132,8 @@ class Kernels:
         name = f"{self.name}_{len(self.kernels) + 1}"
         shared = frozenset(h.array for h in self.scratch)
         body = _Thread(self, shared, tuple(id(lp) for lp in chain)).views(node, names, {}, taken)
+        self._check(PrintedKernel(node, chain, names, body, shared, self._types()))
+        self.nodes[name] = node
         words = set(_WORD.findall(" ".join(texts_of(body))))
         stmts = tuple(dict.fromkeys(x.stmt for x in walk(node) if isinstance(x, Instance)))
         around = frozenset(names.values())
@@ -139,6 +143,16 @@ class Kernels:
             DeviceKernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, staged, dict(names))
         )
         return LaunchView("launch", kernel=name)
+
+    def _types(self) -> Mapping[str, str]:
+        """Of variables that a thread has for itself."""
+        return {a.name: plain_type(a.elem) for a in self.scop.arrays.values() if a.inside}
+
+    def _check(self, kernel: PrintedKernel) -> None:
+        def printer(ints: IntPrinter, held: dict[str, Held]) -> DeviceBody:
+            return DeviceBody(self.scop, ints, held, kernel.scratch, dict(self.calls))
+
+        check_kernel(self.scop, kernel, printer)
 
     def _staged(self, what: StagedLoop, names: Mapping[str, str], taken: frozenset[str]) -> StagedKernel:
         """What a thread does before and behind the loop that reads shared memory, and the names of its counters."""

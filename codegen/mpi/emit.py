@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from codegen.hosts.region import read_back
 from codegen.mpi.cost import pays_test
+from codegen.mpi.phase_text import check_text
 from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.views import RankViews
 from codegen.record import record
@@ -71,6 +72,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
         ahead = needed(computed, text)
         text = template.render(values, views=views, ahead=ahead) if ahead else text
         used = frozenset(helpers).union(alias.helpers, *(SUPPORT[w] for w in _WORD.findall(text) if w in SUPPORT))
+        check_text(text, guard, ahead, views)
         found = _proven_text(text, views, used, frozenset(k for x in kernels for k in x))
         check_ahead_of(scop, text, guard_text(scop, ints), computed)
         return found

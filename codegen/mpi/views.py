@@ -16,6 +16,7 @@ from codegen.mpi.cost import work_text
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.overlap import Margins
 from codegen.mpi.phase_program import outer_names
+from codegen.mpi.phase_text import check_phase
 from codegen.mpi.phases import JOINED, Cut, Phase
 from codegen.mpi.share import WideSteps
 from codegen.mpi.trees import MessageLoops, ModelLoops
@@ -220,6 +221,7 @@ class RankViews:
         builder = ViewBuilder(scop, makers, self.helpers, threads=self.threads, variants=blocks)
         self.builders.append(builder)
         views = unwrapped(builder.build(made.code))
+        check_phase(scop, made.code, views)
         return (*ahead_numbers(scop, self.threads, words_of(views)), *views)
 
     def _ends(self, who: str, rank: str, words: set[str]) -> tuple[View, ...]:
