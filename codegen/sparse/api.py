@@ -42,13 +42,14 @@ class Options:
 
 @record
 class Conversion:
-    """A synthesised conversion."""
+    """A synthesised conversion; `parts`: static functions that it calls."""
 
     pair: Pair
     chain: Computation
     function: CFunction
     file: CFile
     functions: tuple[CFunction, ...]
+    parts: tuple[CFunction, ...] = ()
 
 
 def convert(source: Descriptor, target: Descriptor, options: Options | None = None, header: str = "") -> Conversion:
@@ -56,6 +57,10 @@ def convert(source: Descriptor, target: Descriptor, options: Options | None = No
     o = options or Options()
     for d in (source, target):
         proven(d)
+    if source.indirect or target.indirect:
+        from codegen.sparse.indirect import convert_indirect
+
+        return convert_indirect(source, target, o, header)
     p = pair(source, target, o.duplicates)
     chain = _fast(p) if o.optimize else prune(lower_naive(p))
     name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"

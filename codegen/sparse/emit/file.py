@@ -47,7 +47,7 @@ def c_file(title: str, structs: tuple[Struct, ...], functions: tuple[CFunction, 
     common = {"version": __version__, "title": title, "formats": formats, "functions": functions, "guard": guard}
     source = env.get_template("sparse/file.c.j2").render(
         **common, header=header, helpers=[*(h.strip("\n") for h in helpers(body, types)), *keys],
-        parallel=any(f.only for f in functions), math="INFINITY" in body)
+        parallel=any(f.only for f in functions) or "omp_get_" in body, math="INFINITY" in body)
     return CFile(_squeeze(source), _squeeze(env.get_template("sparse/file.h.j2").render(**common)))
 
 

@@ -42,7 +42,8 @@ def check(d: Descriptor, places: dict[str, Loc]) -> None:
 
 
 def _names(d: Descriptor, places: dict[str, Loc]) -> None:
-    used = [*d.shape, *d.map.ins, *(f.name for f in d.functions), d.data, *(n for n, _ in d.lets)]
+    used = [*d.shape, *d.map.ins, *(f.name for f in d.functions), d.data, *(n for n, _ in d.lets),
+            *((d.permutation.array,) if d.permutation else ())]
     for n in used:
         if n in _RESERVED or n.startswith("tw_"):
             raise bad(f"'{n}' cannot be a name in a descriptor", places["map"], "it means something in C")

@@ -46,10 +46,20 @@ class Key:
 
 
 @record
+class Permutation:
+    """Rows in another order: row p of the map is row array[p] of the matrix. Those with most entries come first, among
+    all rows, or among each `window` rows that follow one another."""
+
+    array: str
+    window: int = 0
+
+
+@record
 class Descriptor:
     """One format. `access` is the index of an entry's value in the array `data`.
 
-    `fill`: the value array holds zeros where no entry is, so zeros read from it are no entries.
+    `fill`: the value array holds zeros where no entry is, so zeros read from it are no entries. `mirror`: the map is of
+    a triangle, and an entry beside the diagonal also stands for the element across it; with its sign changed for -1.
     """
 
     name: str
@@ -66,6 +76,8 @@ class Descriptor:
     loc: Loc = Loc("")
     map_loc: Loc = Loc("")
     access_loc: Loc = Loc("")
+    mirror: int = 0
+    permutation: Permutation | None = None
 
     def __hash__(self) -> int:
         return hash((self.name, self.shape, str(self.map)))
@@ -73,6 +85,11 @@ class Descriptor:
     @property
     def rank(self) -> int:
         return len(self.shape)
+
+    @property
+    def indirect(self) -> bool:
+        """Is the matrix another than the one that the map describes?"""
+        return bool(self.mirror or self.permutation)
 
     def function(self, name: str) -> Function | None:
         return next((f for f in self.functions if f.name == name), None)

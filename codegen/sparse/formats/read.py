@@ -12,9 +12,9 @@ from codegen.sparse.algebra.parse import Reader
 from codegen.sparse.algebra.relation import Relation, function_of
 from codegen.sparse.algebra.terms import calls, names, subst
 from codegen.sparse.formats.check import check
-from codegen.sparse.formats.model import Descriptor, Function, Key, Quantifier
+from codegen.sparse.formats.model import Descriptor, Function, Key, Permutation, Quantifier
 
-_WORDS = ("format", "shape", "let", "map", "access", "data", "uf", "forall", "key")
+_WORDS = ("format", "shape", "let", "map", "access", "data", "uf", "forall", "key", "symmetric", "skew", "permute")
 
 
 @record
@@ -130,8 +130,26 @@ def _key(r: Reader, p: _Parts, loc: Loc) -> None:
     p.keys.append(Key(id, parameters, r.text[opening.stop:r.tokens[r.at - 1].start].strip()))
 
 
+def _symmetric(r: Reader, p: _Parts, loc: Loc) -> None:
+    p.single["symmetric"] = 1
+
+
+def _skew(r: Reader, p: _Parts, loc: Loc) -> None:
+    p.single["skew"] = -1
+
+
+def _permute(r: Reader, p: _Parts, loc: Loc) -> None:
+    name = r.ident("the array with the order of rows")
+    at = r.loc
+    window = r.integer("how many rows are put in order at a time") if r.accept("within") else 0
+    if window < 0 or (window == 0 and at != r.loc):
+        raise bad("rows are put in order within at least one row", at)
+    p.single["permute"] = Permutation(name, window)
+
+
 _STATEMENTS = {"format": _format, "shape": _shape, "let": _let, "map": _map, "access": _access, "data": _data,
-               "uf": _uf, "forall": _forall, "key": _key}
+               "uf": _uf, "forall": _forall, "key": _key, "symmetric": _symmetric, "skew": _skew,
+               "permute": _permute}
 
 
 def _build(name: str, text: str, p: _Parts, r: Reader) -> Descriptor:
@@ -150,7 +168,12 @@ def _build(name: str, text: str, p: _Parts, r: Reader) -> Descriptor:
     made = Descriptor(str(single["format"]), tuple(single["shape"]), map_,  # type: ignore[arg-type]
                       index[access.outs[0]], str(single["data"]), bool(single.get("fill")), tuple(p.lets),
                       tuple(p.functions), quantifiers, tuple(p.keys), text, Loc(name, 1), p.places["map"],
-                      p.places["access"])
+                      p.places["access"], int(str(single.get("symmetric", single.get("skew", 0)))),
+                      single.get("permute"))  # type: ignore[arg-type]
+    if sum(word in single for word in ("symmetric", "skew", "permute")) > 1:
+        raise bad("a format is symmetric, skew or has its rows in another order: one of them", made.loc)
+    if made.indirect and made.rank != 2:
+        raise bad("only matrices are symmetric, skew or have their rows in another order", made.loc)
     check(made, p.places)
     return made
 

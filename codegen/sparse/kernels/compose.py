@@ -11,14 +11,16 @@ from codegen.sparse.emit.formats import Struct, struct, type_name
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.load import load
 from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.indirect import formats_inside
 from codegen.sparse.kernels.executor import executor
 from codegen.sparse.kernels.join import join
+from codegen.sparse.kernels.merge import COLUMNS, ROWS
 from codegen.sparse.kernels.names import apart
-from codegen.sparse.kernels.notation import Kernel, bad_kernel, read_kernel
+from codegen.sparse.kernels.notation import Kernel, Tensor, bad_kernel, read_kernel
 from codegen.sparse.kernels.plan import keeps_places
-from codegen.sparse.kernels.rowwise import COLUMNS, ROWS, paths, rowwise
+from codegen.sparse.kernels.rowwise import paths, rowwise
 from codegen.sparse.kernels.semiring import PLUS_TIMES, SEMIRINGS
-from codegen.sparse.kernels.several import parameters_of, several
+from codegen.sparse.kernels.several import both_triangles, parameters_of, several
 from codegen.sparse.kernels.solve import solver
 from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.layout import layout
@@ -51,6 +53,8 @@ def kernel_file(text: str, formats: dict[str, Descriptor], options: Options, hea
     name = options.name or "kernel"
     functions, more = _functions(k, formats, converted, name, options)
     used = [*formats.values(), *inner.values(), *more]
+    if any(d.indirect for d in used):
+        used += formats_inside()
     structs = tuple(struct(layout(d), options.types) for d in used)
     file = c_file(text, structs, functions, options.types, header, key_functions(*used))
     return KernelFile(k, functions, structs, file, renamed)
@@ -65,17 +69,28 @@ def _functions(k: Kernel, formats: dict[str, Descriptor], converted: dict[str, D
     if k.out is None:
         return solver(k, formats, name, options.types), ()
     operands = [[f for f in t.factors if f.name in formats] for t in k.terms]
-    one = sum(map(len, operands)) == 1
-    if one and (k.out.name not in formats or keeps_places(k.out, next(o for o in operands if o)[0], formats)):
+    first = next((f for o in operands for f in o), None)
+    if first and sum(map(len, operands)) == 1 and _direct(k.out, first, formats):
+        if formats[first.name].mirror:
+            return several(both_triangles(k, first, formats[first.name].mirror), formats, name, options.types), ()
         return (executor(k, formats, name, options.types),), ()
     by_rows = paths(k, formats)
     if by_rows:
         return rowwise(k, by_rows, formats, name, options), (load(ROWS), load(COLUMNS))
-    if k.out.name not in formats and any(operands) and all(len(o) < 2 for o in operands):
+    indirect = any(formats[f.name].indirect for o in operands for f in o)
+    if k.out.name not in formats and first and all(len(o) < 2 for o in operands) and not indirect:
         return several(k, formats, name, options.types), ()
-    if not any(operands):
+    if first is None:
         raise bad_kernel("at least one operand must be sparse", hint="name its format with --format A=CSR")
     return join(k, formats, name, options)
+
+
+def _direct(out: Tensor, a: Tensor, formats: dict[str, Descriptor]) -> bool:
+    """Can the operand be gone through as it is stored?"""
+    d, diagonal = formats[a.name], len(set(a.indices)) < len(a.indices)
+    if out.name in formats:
+        return keeps_places(out, a, formats) and not d.mirror
+    return not (d.indirect and diagonal)
 
 
 def _over(k: Kernel, options: Options) -> Kernel:
@@ -112,6 +127,8 @@ def _static(f: CFunction) -> CFunction:
 def _composed(k: Kernel, functions: tuple[CFunction, ...], formats: dict[str, Descriptor],
               converted: dict[str, Descriptor], name: str, options: Options) -> tuple[CFunction, ...]:
     """static conversion and kernel, and one function that calls both."""
+    if any(d.mirror for d in converted.values()):
+        raise bad_kernel("operands are not converted to a triangle of themselves")
     if k.out is not None and k.out.name in formats:
         raise bad_kernel("a result with the places of its operand cannot be computed on a converted one")
     (tensor,) = converted
@@ -139,4 +156,4 @@ def _composed(k: Kernel, functions: tuple[CFunction, ...], formats: dict[str, De
     comment = f"/* {k.text}, with {tensor} converted from {formats[tensor].name} to {converted[tensor].name} first. */"
     whole = CFunction(comment, f"int {name}({', '.join(parameters)})", "    int status = TW_SPARSE_OK;\n", w.text, "")
     inside = [replace(f, prototype=f.prototype.replace(f"int {name}", f"int {name}_on", 1)) for f in functions]
-    return (_static(made.function), *(_static(f) for f in inside), whole)
+    return (*made.parts, _static(made.function), *(_static(f) for f in inside), whole)

@@ -12,6 +12,7 @@ from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.ir.nest import For
 from codegen.sparse.ir.read_write_sets import reads
 from codegen.sparse.kernels.notation import Kernel, Tensor
 from codegen.sparse.kernels.plan import plan
@@ -65,6 +66,9 @@ class _Executor(StripPrinter):
                 w.line(f"const int64_t {n} = {self.s.c(e)};")
         for f in d.functions:
             w.line(self.index_array(f.name, f"{a}->{f.name.removeprefix(a + '_')}"))
+        if d.permutation:
+            own = d.permutation.array
+            w.line(f"const {self.types.c_index} *restrict const {own} = {a}->{own.removeprefix(a + '_')};")
         w.line(f"const {self.types.c_value} *restrict const {d.data} = {a}->{d.data.removeprefix(a + '_')};")
         for n, t in sorted(self.s.scalars.items()):
             w.line(f"{t} {n} = 0;")
@@ -130,8 +134,11 @@ class _Executor(StripPrinter):
             return
         at = self.settled()
         head, tail = self.levels[:at], self.levels[at:]
+        rising = self.indexed()
         if self.parallel():
             self.w.pragma("parallel for schedule(dynamic, 256)")
+        elif rising:
+            self.ascending(*rising)
         opened = self.open(head)
         if self.summing():
             self.sums(tail)
@@ -140,6 +147,14 @@ class _Executor(StripPrinter):
             self.innermost()
             self.close(inner)
         self.close(opened)
+
+    def ascending(self, loop: For, array: str) -> None:
+        """Threads share a loop whose iterations have different rows of the result, if a look at the rows says so."""
+        v, low, high = loop.var, self.s.c(loop.low + 1), self.s.c(loop.high)
+        for line in ("#ifdef _OPENMP", "int tw_rises = 1;", f"for (int64_t {v} = {low}; {v} < {high}; {v}++)",
+                     f"    tw_rises &= {array}[{v}] > {array}[{v} - 1];",
+                     "#pragma omp parallel for schedule(dynamic, 16) if(tw_rises)", "#endif"):
+            self.w.line(line)
 
     def innermost(self) -> None:
         if self.p.same:

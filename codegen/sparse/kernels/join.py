@@ -162,11 +162,11 @@ class _Join:
 
     def functions(self) -> tuple[CFunction, ...]:
         plain = replace(self.options, duplicates=None)
-        parts = [convert(self.formats[a.tensor.name], a.format(), replace(plain, name=f"{self.name}_{a.name}")).function
+        parts = [convert(self.formats[a.tensor.name], a.format(), replace(plain, name=f"{self.name}_{a.name}"))
                  for a in self.every if self.made(a)]
         if self.sparse:
             last = replace(self.options, duplicates="sum", name=f"{self.name}_made")
-            parts.append(convert(coordinates(len(self.out.indices)), self.formats[self.out.name], last).function)
+            parts.append(convert(coordinates(len(self.out.indices)), self.formats[self.out.name], last))
         self.body()
         made = [a for a in self.every if self.made(a)]
         declared = "".join(f"    {type_name(a.format(), self.types)} {a.name} = {{0}};\n" for a in made)
@@ -185,7 +185,8 @@ class _Join:
         fills = f"; fills *{self.out.name}" if self.sparse else ""
         whole = CFunction(f"/* {self.k.text}{fills}. */", f"int {self.name}({', '.join(self.parameters())})",
                           f"    int status = TW_SPARSE_OK;\n{declared}", self.w.text, ending.text)
-        return (*(replace(f, prototype=f"static {f.prototype}") for f in parts), whole)
+        static = (f for p in parts for f in (*p.parts, replace(p.function, prototype=f"static {p.function.prototype}")))
+        return (*static, whole)
 
     def made(self, a: Access) -> bool:
         """Is the operand converted first?"""

@@ -10,9 +10,10 @@ from codegen.sparse.kernels.notation import Kernel, Tensor, Term
 # Names that begin with tw_, n_ or the name of a tensor are theirs as well.
 _BESIDE_INDICES = KEYWORDS | frozenset(("a", "dot", "made", "room", "status", "sum"))
 _LOCALS = _BESIDE_INDICES | frozenset((
-    "all", "ascending", "at", "before", "c", "columns", "count", "done", "failed", "first", "free", "i", "j", "l",
-    "last", "level", "levels", "mark", "memcpy", "memset", "own", "p", "part", "pivot", "q", "ready", "realloc", "row",
-    "rows", "singular", "spare", "start", "total", "wide", "INFINITY", "NULL",
+    "all", "ascending", "at", "both", "c", "columns", "count", "done", "failed", "first", "free", "i", "j", "l",
+    "last", "least", "left", "less_col", "less_val", "level", "levels", "mark", "memcpy", "memset", "most",
+    "of_left", "of_right", "own", "p", "p_last", "part", "pivot", "product", "q", "q_last", "ready", "realloc",
+    "right", "row", "rows", "singular", "spare", "start", "threads", "total", "wide", "INFINITY", "NULL",
 ))
 
 
@@ -36,7 +37,7 @@ def apart(k: Kernel) -> tuple[Kernel, dict[str, str]]:
 
 def _renamed(k: Kernel, new: dict[str, str]) -> Kernel:
     def tensor(t: Tensor) -> Tensor:
-        return Tensor(new.get(t.name, t.name), tuple(new.get(x, x) for x in t.indices))
+        return replace(t, name=new.get(t.name, t.name), indices=tuple(new.get(x, x) for x in t.indices))
 
     def scalar(s: str) -> str:
         head, sign, name = s.strip("()").rpartition("/ ")

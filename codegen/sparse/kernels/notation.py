@@ -14,10 +14,12 @@ from codegen.sparse.kernels.semiring import PLUS_TIMES, Semiring
 
 @record
 class Tensor:
-    """A tensor at some indices."""
+    """A tensor at some indices. `across`: only what entries beside the diagonal of a symmetric format also stand for;
+    the indices are then those of the stored entry turned around."""
 
     name: str
     indices: tuple[str, ...]
+    across: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.indices)})"

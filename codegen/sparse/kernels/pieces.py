@@ -73,6 +73,7 @@ class Pieces:
         at = ""
         for x in t.indices:
             e = self.s.c(p.index[x]) if x in p.index else x
+            e = f"{p.rows[x]}[{e}]" if x in p.rows else e
             at = f"({at}) * {p.extent[x]} + {e}" if at else e
         return f"{t.name}[{at or '0'}]"
 
@@ -187,6 +188,20 @@ class Pieces:
             return True
         return any(self.p.index[x] == var(first.var) or owned_block(self.p.index[x], first.var, self.levels)
                    for x in self.out.indices if x in self.p.index)
+
+    def indexed(self) -> tuple[For, str] | None:
+        """The outermost loop and the array that gives an index of the result at each of its iterations, where that is
+        how they differ: rows that have entries, with the number of each."""
+        first, *inner = (x for x in self.levels if isinstance(x, For))
+        lets = {x.var: x.value for x in self.levels if isinstance(x, Let)}
+        for x in (x for x in self.out.indices if x in self.p.index and not self.p.same):
+            e = self.p.index[x]
+            for _ in lets:
+                e = subst(e, lets)
+            k = as_call(e)
+            if k and inner and k.args == (var(first.var),) and self.levels[0] == first:
+                return first, k.id
+        return None
 
 
 def owned_block(e: Exp, v: str, levels: list[Level]) -> int:

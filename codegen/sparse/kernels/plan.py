@@ -1,7 +1,7 @@
 """What an executor is made from: one sparse operand with the scan of its format, and every index as an expression."""
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
@@ -9,6 +9,7 @@ from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.nest import Guard
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term, bad_kernel
+from codegen.sparse.prove.proof import triangle
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.model import Layout
 from codegen.sparse.synth.pair import apart
@@ -20,7 +21,8 @@ from codegen.sparse.synth.scan import Scan, scan
 class KernelPlan:
     """The sparse operand, its scan, and every index as an expression. `kernel` has the product with it as its one
     term; `starts`: the other terms, products of dense tensors that the result begins with; `alike`: extents that must
-    be equal, since an index of the operand stands for both."""
+    be equal, since an index of the operand stands for both; `rows`: arrays that lead from an index of the operand's map
+    to the index of the matrix."""
 
     kernel: Kernel
     operand: Tensor
@@ -33,6 +35,7 @@ class KernelPlan:
     same: bool
     starts: tuple[Term, ...] = ()
     alike: tuple[tuple[str, str], ...] = ()
+    rows: dict[str, str] = field(default_factory=dict)
 
 
 def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
@@ -54,6 +57,9 @@ def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
                        if x not in a.indices} | {s for t in (term, *starts) for s in t.names})
     lay = layout(apart(prefixed(d, f"{a.name}_", tuple(f"{a.name}_{s}" for s in d.shape)), taken))
     s, alike = _on_diagonal(scan(lay), a, lay.desc.shape)
+    if a.across:
+        s = _beside_diagonal(s, lay)
+    rows = {a.indices[0]: lay.desc.permutation.array} if lay.desc.permutation else {}
     index = {x: s.coords[a.indices.index(x)] for x in a.indices}
     dense = tuple(dict.fromkeys(x for f in term.tensors for x in f.indices if x not in index))
     extent = dict(zip(a.indices, lay.desc.shape, strict=True)) | {x: f"n_{x}" for x in dense}
@@ -67,7 +73,7 @@ def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
     if same and not keeps_places(k.out, a, formats):
         raise bad_kernel(f"a sparse result must have the format and the indices of {a.name}")
     return KernelPlan(k, a, lay, s, index, extent, free, tuple(x for x in dense if x not in free), same,
-                      starts, alike)
+                      starts, alike, rows)
 
 
 def _on_diagonal(s: Scan, a: Tensor, shape: tuple[str, ...]) -> tuple[Scan, tuple[tuple[str, str], ...]]:
@@ -77,6 +83,12 @@ def _on_diagonal(s: Scan, a: Tensor, shape: tuple[str, ...]) -> tuple[Scan, tupl
         return s, ()
     guard = Guard(tuple(Constraint(s.coords[m] - s.coords[n], True) for m, n in pairs))
     return replace(s, nest=(*s.nest, guard), count=None), tuple((shape[m], shape[n]) for m, n in pairs)
+
+
+def _beside_diagonal(s: Scan, lay: Layout) -> Scan:
+    """The scan of the entries of a triangle that are not on the diagonal."""
+    i, j = s.coords
+    return replace(s, nest=(*s.nest, Guard((Constraint((i - j) * triangle(lay) - 1),))), count=None)
 
 
 def keeps_places(out: Tensor, a: Tensor, formats: dict[str, Descriptor]) -> bool:

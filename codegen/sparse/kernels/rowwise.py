@@ -2,63 +2,23 @@
 `C(i,j) = A(i,j) * B(i,j)`, `C(i,k) = M(i,k) * A(i,j) * B(j,k)`, and sums of them.
 
 A row of the result is made twice: first its columns are counted, with a mark at each that was met; then they are put
-down, sorted, and the mark of a column is its place, at which products are added. Nothing is searched for. Rows are
-independent, so threads share them, each with marks of its own. A factor with the indices of the result is a mask: its
+down while products are added up at each column, and sorted. Nothing is searched for. Rows are independent, so threads
+share them, each with marks of its own. A factor with the indices of the result is a mask: its
 row is spread over the columns first, and columns that it does not have are passed over.
 """
 from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.record import record
 from codegen.sparse.api import Options, convert
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.load import load
 from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.kernels.merge import COLUMNS, ROWS, Operand, Path, merged, prefix_sum, streams
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term
 from codegen.sparse.kernels.semiring import PLUS_TIMES
-
-ROWS, COLUMNS = "CSR", "CSC"  # a matrix by rows, and its transpose by rows
-
-
-@record
-class Operand:
-    """A matrix as it is gone through: `turned`, by its columns. `made`: it is converted first."""
-
-    tensor: str
-    turned: bool
-    made: bool
-
-    @property
-    def name(self) -> str:
-        return f"{self.tensor}_{'columns' if self.turned else 'rows'}"
-
-    @property
-    def format(self) -> str:
-        return COLUMNS if self.turned else ROWS
-
-    @property
-    def fields(self) -> tuple[str, str]:
-        return ("colptr", "row") if self.turned else ("rowptr", "col")
-
-    @property
-    def extents(self) -> tuple[str, str]:
-        return ("NC", "NR") if self.turned else ("NR", "NC")
-
-
-@record
-class Path:
-    """How a term is gone through: a matrix, or two of which the second's rows are the first's columns; and the masks
-    that its columns must be in, by whose values it is multiplied."""
-
-    steps: tuple[Operand, ...]
-    masks: tuple[Operand, ...] = ()
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        return (*self.steps, *self.masks)
 
 
 def paths(k: Kernel, formats: dict[str, Descriptor]) -> tuple[Path, ...] | None:
@@ -109,7 +69,11 @@ def rowwise(k: Kernel, found: tuple[Path, ...], formats: dict[str, Descriptor], 
     if not direct:
         parts.append(convert(load(ROWS), formats[k.out.name], replace(options, name=f"{name}_made", duplicates=None)))
     whole = _RowWise(k, found, operands, options.types, name).function(formats, direct)
-    return (*(replace(p.function, prototype=f"static {p.function.prototype}") for p in parts), whole)
+    static = (f for p in parts for f in (*p.parts, replace(p.function, prototype=f"static {p.function.prototype}")))
+    return (*static, whole)
+
+
+NEAR = 8  # columns between the least and the greatest of a row for each that it has: looking costs less than sorting
 
 
 class _RowWise:
@@ -127,8 +91,14 @@ class _RowWise:
         w.line("int failed = 0;")
         self.converted()
         self.views()
+        pair = streams(self.k, self.found)
+        if pair:
+            merged(self.w, self.k, pair, self.leave, self.types)
+            self.w.open("if (!ascending)")
         self.counted()
         self.filled()
+        if pair:
+            self.w.close()
         if direct:
             w.line(f"*{out} = made;")
             w.line(f"made = ({result}){{0}};")
@@ -191,6 +161,8 @@ class _RowWise:
             w.line(f"{index} *{o.name}_in = tw_new(columns, sizeof *{o.name}_in, 0);")
             if values:
                 w.line(f"{self.types.c_value} *{o.name}_at = tw_new(columns, sizeof *{o.name}_at, 0);")
+        if values:
+            w.line(f"{self.types.c_value} *sum = tw_new(columns, sizeof *sum, 1);")
         w.line(f"const int ready = {' && '.join(f'{x} != 0' for x in self.own(values))};")
         w.line("failed |= !ready;")
         w.open("for (int64_t c = 0; ready && c < columns; c++)")
@@ -208,7 +180,7 @@ class _RowWise:
     def own(self, values: bool) -> list[str]:
         """The memory that each thread has for itself."""
         masks = [f"{o.name}_{x}" for o in self.masks for x in (("in", "at") if values else ("in",))]
-        return ["mark", *masks]
+        return ["mark", *masks, *(("sum",) if values else ())]
 
     def spread(self, o: Operand, values: bool) -> None:
         """The columns of a mask's row, and their values."""
@@ -227,8 +199,8 @@ class _RowWise:
             self.w.line(f"free({x});")
         self.w.close()
 
-    def visit(self, new: tuple[str, ...], condition: str, values: bool = False) -> None:
-        """What is done at each column `c` that a row meets; with `values`, products are added at its mark."""
+    def visit(self, new: tuple[str, ...], values: bool = False) -> None:
+        """What is done at each column `c` that a row meets for the first time; with `values`, products are added up."""
         w = self.w
         for term, path in zip(self.k.terms, self.found, strict=True):
             a, last = path.steps[0], path.steps[-1]
@@ -238,63 +210,63 @@ class _RowWise:
                 w.line(f"const int64_t j = {a.name}_index[p];")
                 w.open(f"for (int64_t q = {last.name}_ptr[j]; q < {last.name}_ptr[j + 1]; q++)")
             w.line(f"const int64_t c = {last.name}_index[{'q' if two else 'p'}];")
-            inside = [f"{o.name}_in[c] == i" for o in path.masks]
+            if path.masks:
+                w.line(f"if ({' || '.join(f'{o.name}_in[c] != i' for o in path.masks)})")
+                w.line("    continue;")
             if values:
                 scale = ([term.scale] if term.scale else []) if self.ring == PLUS_TIMES else term.scalars
                 factors = [*scale, f"{a.name}_val[p]", *([f"{last.name}_val[q]"] if two else []),
                            *(f"{o.name}_at[c]" for o in path.masks)]
-                if inside:
-                    w.line(f"if ({' && '.join(inside)})")
-                w.line(f"{'    ' if inside else ''}{self.ring.add('made.val[mark[c]]', self.ring.product(factors))}")
-            else:
-                first = f"({condition})" if inside and "||" in condition else condition
-                w.open(f"if ({' && '.join([*inside, first])})")
-                for line in new:
-                    w.line(line)
+                w.line(f"const {self.types.c_value} product = {self.ring.product(factors)};")
+            w.open("if (mark[c] != i)")
+            for line in new:
+                w.line(line)
+            w.close("} else {" if values else "}")
+            if values:
+                w.depth += 1
+                w.line(self.ring.add("sum[c]", "product"))
                 w.close()
             for _ in path.steps:
                 w.close()
 
     def counted(self) -> None:
         w = self.w
+        w.line("free(made.rowptr);")
         self.leave("!(made.rowptr = tw_new(rows + 1, sizeof *made.rowptr, 1))", "NO_MEMORY")
         w.comment("how many columns each row has")
         self.region()
-        self.visit(("mark[c] = i;", "made.rowptr[i + 1]++;"), "mark[c] != i")
+        self.visit(("mark[c] = i;", "made.rowptr[i + 1]++;"))
         self.close_region()
         self.leave("failed", "NO_MEMORY")
-        w.line("int64_t total = 0;")
-        w.open("for (int64_t i = 0; i < rows; i++)")
-        w.line("total += made.rowptr[i + 1];")
-        if self.types.index == "32":
-            self.leave("total > INT32_MAX", "RANGE")
-        w.line("made.rowptr[i + 1] = total;")
-        w.close()
-        w.line("made.NR = rows;")
-        w.line("made.NC = columns;")
-        w.line("made.NNZ = total;")
+        prefix_sum(w, self.leave, self.types.index)
 
     def filled(self) -> None:
         w, index = self.w, self.types.c_index
         self.leave("!(made.col = tw_new(total, sizeof *made.col, 0))", "NO_MEMORY")
-        self.leave(f"!(made.val = tw_new(total, sizeof *made.val, {int(self.ring.zero == '0')}))", "NO_MEMORY")
+        self.leave("!(made.val = tw_new(total, sizeof *made.val, 0))", "NO_MEMORY")
         w.line(f"{index} *spare = tw_new(total, sizeof *spare, 0);")
         self.leave("!spare", "NO_MEMORY")
-        w.comment("the columns of each row in order, then the values at their places")
+        w.comment("the columns of each row with their sums, then both in order")
         self.region(values=True)
         w.line("const int64_t first = made.rowptr[i], last = made.rowptr[i + 1];")
-        w.line("int64_t at = first, before = -1;")
+        w.line("int64_t at = first, least = columns, most = -1;")
         w.line("int ascending = 1;")
-        self.visit(("mark[c] = first;", "made.col[at++] = c;", "ascending &= c > before;", "before = c;"),
-                   "mark[c] < first || mark[c] >= last")
+        self.visit(("mark[c] = i;", "sum[c] = product;", "made.col[at++] = c;", "ascending &= c > most;",
+                    "least = c < least ? c : least;", "most = c > most ? c : most;"), True)
+        w.open(f"if (!ascending && most - least < {NEAR} * (last - first))")
+        w.comment("columns near one another: all between the least and the greatest are looked at")
+        w.line("at = first;")
+        w.open("for (int64_t c = least; c <= most; c++)")
+        w.line("made.col[at] = c;")
+        w.line("made.val[at] = sum[c];")
+        w.line("at += mark[c] == i;")
+        w.close()
+        w.line("continue;")
+        w.close()
         w.line("if (!ascending)")
         w.line("    tw_sort_index(made.col + first, last - first, spare + first);")
-        if self.ring.zero != "0":
-            w.line("for (at = first; at < last; at++)")
-            w.line(f"    made.val[at] = {self.ring.zero};")
         w.line("for (at = first; at < last; at++)")
-        w.line("    mark[made.col[at]] = at;")
-        self.visit((), "", True)
+        w.line("    made.val[at] = sum[made.col[at]];")
         self.close_region(values=True)
         w.line("free(spare);")
         self.leave("failed", "NO_MEMORY")

@@ -7,11 +7,19 @@ from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.kernels.executor import executor
-from codegen.sparse.kernels.notation import Kernel
+from codegen.sparse.kernels.notation import Kernel, Tensor
 
 
 def parameters_of(f: CFunction) -> list[str]:
     return f.prototype[f.prototype.index("(") + 1:-1].split(", ")
+
+
+def both_triangles(k: Kernel, a: Tensor, mirror: int) -> Kernel:
+    """A product with a matrix of which one triangle is stored, as two: with what is stored and with what is across."""
+    term = next(t for t in k.terms if a in t.factors)
+    turned = replace(a, indices=a.indices[::-1], across=True)
+    other = replace(term, factors=tuple(turned if f == a else f for f in term.factors), sign=term.sign * mirror)
+    return replace(k, terms=(*k.terms, other))
 
 
 def several(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -> tuple[CFunction, ...]:

@@ -32,6 +32,9 @@ def solver(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -
     if matrix.name not in formats or formats[matrix.name].rank != 2:
         raise bad_kernel(f"{matrix.name} must be a sparse matrix", hint=f"--format {matrix.name}=CSR")
     d = formats[matrix.name]
+    if d.indirect:
+        raise bad_kernel(f"{d.name} does not hold the matrix as it is, so a system cannot be solved over it",
+                         hint=f"let it be converted: --convert {matrix.name}=CSR")
     taken = frozenset({matrix.name, x.name, b.name, *x.indices[1:], *(f"n_{k}" for k in x.indices[1:])})
     lay = layout(apart(prefixed(d, f"{matrix.name}_", tuple(f"{matrix.name}_{s}" for s in d.shape)), taken))
     s = scan(lay)

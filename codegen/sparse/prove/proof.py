@@ -35,7 +35,16 @@ def proven(d: Descriptor) -> Layout:
     _places(lay)
     _padding(lay)
     kept_orders(lay)
+    if d.mirror and not triangle(lay):
+        raise unsolved(d, f"a {'symmetric' if d.mirror > 0 else 'skew'} format has a place for one triangle",
+                       f"add a condition such as {d.map.outs[1]} <= {d.map.outs[0]}", d.map_loc)
     return lay
+
+
+def triangle(lay: Layout) -> int:
+    """1 for a format of elements on and below the diagonal, -1 for those on and above it, 0 for others."""
+    i, j = (var(x) for x in lay.coords)
+    return next((s for s in (1, -1) if implied(entry_facts(lay), Constraint((i - j) * s))), 0)
 
 
 def _symbols(lay: Layout) -> None:

@@ -21,7 +21,8 @@ def lengths(lay: Layout, values: Mapping[str, int]) -> dict[str, int]:
     known = dict(values)
     for n, e in lay.desc.lets:
         known[n] = evaluate(e, known)
-    return {a: max(0, evaluate(volume(s), known)) for a, s in sizes(lay).items()}
+    out = {a: max(0, evaluate(volume(s), known)) for a, s in sizes(lay).items()}
+    return {**out, lay.desc.permutation.array: known[lay.desc.shape[0]]} if lay.desc.permutation else out
 
 
 def to_struct(ffi: Any, lay: Layout, s: Struct, values: Mapping[str, Any]) -> Any:

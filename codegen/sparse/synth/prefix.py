@@ -31,4 +31,5 @@ def prefixed(d: Descriptor, prefix: str, shape: tuple[str, ...]) -> Descriptor:
         functions=tuple(replace(f, name=calls_[f.name], domain=rel(f.domain), range=rel(f.range))
                         for f in d.functions),
         quantifiers=tuple(replace(q, key=new(q.key)) for q in d.quantifiers),
+        permutation=replace(d.permutation, array=prefix + d.permutation.array) if d.permutation else None,
     )
