@@ -122,6 +122,14 @@ def test_a_plan_with_another_tile_is_obeyed_on_every_machine() -> None:
     assert "TW_F64_ADD_MUL_" not in text and "__AVX512F__" not in text
 
 
+def test_machines_that_would_pack_the_left_operand_otherwise_have_one_text() -> None:
+    """Narrow vectors want every value as often as they have lanes, wide ones do not."""
+    least = GEMM.replace("c[i * n + j] +=", "c[i * n + j] = MIN(c[i * n + j],").replace(" * b[l", " + b[l")
+    least = "#define MIN(a, b) ((a) < (b) ? (a) : (b))" + least.replace("+ j];\n#", "+ j]);\n#")
+    text = str(generate(least).text)
+    assert "TW_F64_MIN_ADD_MR TW_MACHINE(" in text and "SPREAD" not in text
+
+
 @pytest.mark.parametrize("feature", FLAGS)
 def test_results_are_right_for_every_machine(text: str, feature: str, tmp_path: Path) -> None:
     info = Path("/proc/cpuinfo")
