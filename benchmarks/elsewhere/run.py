@@ -22,7 +22,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+Product = Callable[[Any, Any, Any], Callable[[], object]]
 HERE = Path(__file__).resolve().parent
 CASES = json.loads((HERE / "cases.json").read_text())
 VERSIONS = tuple(CASES["versions"])  # "default", and the name of a machine
@@ -39,11 +41,11 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3, help="runs of a kernel, of which the best counts")
     parser.add_argument("--kernels", default="", help="these alone, with commas")
-    parser.add_argument("--products", nargs=2, help=argparse.SUPPRESS)  # type and threads: a process of its own
+    parser.add_argument("--side", nargs=3, help=argparse.SUPPRESS)  # who, type and threads: a process of its own
     given = parser.parse_args()
     os.chdir(HERE)
-    if given.products:
-        products(given.products[0], int(given.products[1]))
+    if given.side:
+        one_side(given.side[0], given.side[1], int(given.side[2]))
         return 0
     only = given.only.split(",")
     wanted = {k: v for k, v in CASES["kernels"].items() if not given.kernels or k in given.kernels.split(",")}
@@ -51,8 +53,7 @@ def main() -> int:
     if "products" in only:
         for threads in (1, given.threads):
             for real in CASES["reals"]:
-                env = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
-                subprocess.run([sys.executable, "run.py", "--products", real, str(threads)], env=env, check=True)
+                products(real, threads)
     if "kernels" in only:
         kernels(wanted, given.threads, given.rounds)
     if "gcc" in only:
@@ -92,62 +93,82 @@ def mean(values: Iterable[float]) -> float:
 
 
 def products(real: str, threads: int) -> None:
-    """One type and number of threads: this process has the libraries with that many."""
+    """A table for one type and number of threads."""
+    found: dict[str, list[float]] = {}
+    sides = [*VERSIONS, "NumPy", "PyTorch"]
+    for _ in range(1 if threads == 1 else 2):  # each in a process of its own: threads that wait for work disturb others
+        for side in sides:
+            env = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
+            words = [sys.executable, "run.py", "--side", side, real, str(threads)]
+            done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+            if done.returncode:
+                print(f"{side}: {(done.stderr.strip() or 'failed').splitlines()[-1]}")
+                continue
+            new = [float(x) for x in done.stdout.split()]
+            found[side] = [min(x) for x in zip(new, found.get(side, new), strict=True)]
+    peers = [s for s in sides if s in found and s not in VERSIONS]
+    print(f"\n{real} products, {threads} threads: speed as a share of")
+    print(f"{'rows x columns x depth':>24}" + "".join(f"{f'{v}/{b}':>26}" for b in peers for v in VERSIONS))
+    ratios = [[found[b][at] / found[v][at] for b in peers for v in VERSIONS] for at in range(len(CASES["products"]))]
+    for (m, n, k), row in zip(CASES["products"], ratios, strict=True):
+        print(f"{f'{m} x {n} x {k}':>24}" + "".join(f"{x:26.2f}" for x in row))
+    print(f"{'geometric mean':>24}" + "".join(f"{mean(x):26.2f}" for x in zip(*ratios, strict=True)), flush=True)
+
+
+def one_side(side: str, real: str, threads: int) -> None:
+    """Best seconds of each product by one library or text; this process has it alone."""
     import numpy as np
 
     kind = {"f64": np.float64, "f32": np.float32}[real]
-    blas = {"NumPy": lambda a, b, c: lambda: np.matmul(a, b, out=c), **torch_product(threads)}
-    ours = {v: ctypes.CDLL(str(HERE / f"{real}-{v}.so")).gemm_nn for v in VERSIONS}
-    print(f"\n{real} products, {threads} threads: speed as a share of")
-    print(f"{'rows x columns x depth':>24}" + "".join(f"{f'{v}/{b}':>26}" for b in blas for v in VERSIONS))
-    ratios: dict[tuple[str, str], list[float]] = {}
+    make = (
+        torch_product(threads) if side == "PyTorch" else numpy_product if side == "NumPy" else our_product(side, real)
+    )
     rng = np.random.default_rng(1)
     for m, n, k in CASES["products"]:
         a, b = (rng.random(s).astype(kind) for s in ((m, k), (k, n)))
-        c, d = np.zeros((m, n), kind), np.zeros((m, n), kind)
-        calls: dict[str, Callable[[], object]] = {name: call(a, b, d) for name, call in blas.items()}
-        for version, function in ours.items():
-            sizes = [ctypes.c_long(x) for x in (m, n, k)]
-            arrays = [ctypes.c_void_p(x.ctypes.data) for x in (c, a, b)]
-            calls[version] = lambda function=function, words=(*sizes, *arrays): function(*words)
-        calls[VERSIONS[0]]()
-        calls["NumPy"]()
-        tolerance = {"f64": 1e-11, "f32": 1e-3}[real]
-        assert np.allclose(c, d, rtol=tolerance), (real, m, n, k)
-        best = in_turn(calls)
-        row = []
-        for peer in blas:
-            for version in VERSIONS:
-                ratio = best[peer] / best[version]
-                ratios.setdefault((peer, version), []).append(ratio)
-                row.append(f"{ratio:26.2f}")
-        print(f"{f'{m} x {n} x {k}':>24}" + "".join(row), flush=True)
-    print(f"{'geometric mean':>24}" + "".join(f"{mean(r):26.2f}" for r in ratios.values()), flush=True)
+        c = np.zeros((m, n), kind)
+        call = make(a, b, c)
+        call()
+        rows = slice(0, m, max(1, m // 5))
+        assert np.allclose(c[rows], a[rows] @ b, rtol={"f64": 1e-11, "f32": 1e-3}[real]), (side, m, n, k)
+        print(best_time(call))
 
 
-def torch_product(threads: int) -> dict[str, Callable[..., Callable[[], object]]]:
-    try:
-        import torch
-    except ImportError:
-        return {}
+def numpy_product(a: Any, b: Any, c: Any) -> Callable[[], object]:
+    import numpy as np
+
+    return lambda: np.matmul(a, b, out=c)
+
+
+def our_product(version: str, real: str) -> Product:
+    function = ctypes.CDLL(str(HERE / f"{real}-{version}.so")).gemm_nn
+
+    def product(a: Any, b: Any, c: Any) -> Callable[[], object]:
+        sizes = [ctypes.c_long(x) for x in (*c.shape, a.shape[1])]
+        arrays = [ctypes.c_void_p(x.ctypes.data) for x in (c, a, b)]
+        return lambda: function(*sizes, *arrays)
+
+    return product
+
+
+def torch_product(threads: int) -> Product:
+    import torch
+
     torch.set_num_threads(threads)
 
-    def product(a: object, b: object, c: object) -> Callable[[], object]:
+    def product(a: Any, b: Any, c: Any) -> Callable[[], object]:
         x, y, z = (torch.from_numpy(v) for v in (a, b, c))
         return lambda: torch.mm(x, y, out=z)
 
-    return {"PyTorch": product}
+    return product
 
 
-def in_turn(calls: dict[str, Callable[[], object]], seconds: float = 0.5, least: int = 3) -> dict[str, float]:
-    """Best seconds of each, called in turn."""
-    best = dict.fromkeys(calls, math.inf)
-    stop, rounds = time.perf_counter() + seconds, 0
+def best_time(call: Callable[[], object], seconds: float = 0.4, least: int = 3) -> float:
+    best, stop, rounds = math.inf, time.perf_counter() + seconds, 0
     while rounds < least or time.perf_counter() < stop:
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            best[name] = min(best[name], time.perf_counter() - start)
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
         rounds += 1
     return best
 
