@@ -21,6 +21,7 @@ from codegen.scop.types import CType
 from codegen.sunway.arguments import Field, fields_of, spawned
 from codegen.sunway.expressible import check_expressible
 from codegen.sunway.launch import LaunchPrinter
+from codegen.sunway.master_text import proven_master
 from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
@@ -110,7 +111,7 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
     made = _Launched(list(ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads})))
     for kind, part in pieces(code):
         if kind == "master":
-            made.views.extend(builder.build(part))
+            made.views.extend(proven_master(scop, part, builder.build(part)))
         else:
             made.launch(scop, deps, part, how)
     text = _master_text(scop, made, around, builder.helpers)

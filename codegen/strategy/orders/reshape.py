@@ -56,6 +56,20 @@ def with_flags(p: Program) -> Program:
     return p
 
 
+def parallel_bands(tree: Node) -> Node:
+    """The same tree, in which loops right inside each other that carry no dependence are one band. With all loops
+    around them equal, dependences have no distance along any of them: they may be in any order."""
+    for path in reversed([path for path, node in walk(tree) if isinstance(node, Band)]):
+        node = at(tree, path)
+        inner = node.child if isinstance(node, Band) else None
+        if not isinstance(node, Band) or not isinstance(inner, Band):
+            continue
+        both = (*node.loops, *inner.loops)
+        if all(x.coincident for x in both):
+            tree = put(tree, path, Band(both, inner.child, permutable=True))
+    return tree
+
+
 def separate(p: Program) -> Program:
     """Give statements of different depth their own loops, below one shared loop that all can share.
 

@@ -14,7 +14,7 @@ from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
 from codegen.strategy.choice import Decision
 from codegen.strategy.loops.wavefronts import diagonals
 from codegen.strategy.orders.isl_schedule import isl_schedule
-from codegen.strategy.orders.reshape import active
+from codegen.strategy.orders.reshape import active, parallel_bands, with_flags
 from codegen.sunway.partial import why_not
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.producer_consumer import SharedKernel, handed_on
@@ -331,7 +331,10 @@ def _band_of(tree: Node, names: tuple[str, ...]) -> Band | None:
 def sunway_plan(source: Program, group: CoreGroup, grid: CoreGrid, sizes: TileSizer, apart: bool = True) -> Decision:
     """A plan for a region given in source order. Without `apart` the parts of a tile share their loops, and so do the
     lives of variables."""
-    tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
+    try:
+        tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
+    except isl.Error:  # of points in two colours it cannot carry the dependences
+        tree = parallel_bands(with_flags(source).tree)
     author = CoresAuthor(source.with_tree(tree), grid, group, sizes, [Schedule(tree)], apart=apart)
     author.kernels()
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)

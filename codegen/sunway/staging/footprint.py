@@ -124,6 +124,7 @@ def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
     """None when a side has no constant bound."""
     lows, lens, most = [], [], []
     touched = touched.intersect_params(context)
+    touched = touched.remove_divs() if _in_colours(touched) else touched
     for k in range(touched.dim(_SET)):
         if not (touched.dim_has_any_lower_bound(_SET, k) and touched.dim_has_any_upper_bound(_SET, k)):
             return None
@@ -138,6 +139,18 @@ def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
         lens.append(size.gist(context).coalesce())
         most.append(top)
     return Box(tuple(lows), tuple(lens), tuple(most), box_set(touched))
+
+
+def _in_colours(touched: isl.Set) -> bool:
+    """Does a remainder of several subscripts together tell which elements are touched, as of points in two colours?
+    The box around them is that around all of them, but for the smallest; isl takes minutes for its exact sides."""
+    n = touched.dim(_SET)
+    for part in touched.compute_divs().get_basic_sets():
+        for k in range(part.dim(isl.dim_type.div)):
+            aff = part.get_div(k)
+            if sum(not aff.get_coefficient_val(isl.dim_type.in_, d).is_zero() for d in range(n)) > 1:
+                return True
+    return False
 
 
 def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:

@@ -124,12 +124,13 @@ def _check_box(scop: Scop, kernel: KernelReader, stage: StagedBoxes, copy: BoxCo
     if len(most) < len(spans) or prod(most) > kernel.buffers[copy.buffer].elements:
         raise Unread(f"`{copy.buffer}` is too small")
     for k in range(len(copy.lens)):
-        _check_side(stage, copy, k, where, used)
+        _check_side(scop, stage, copy, k, used)
 
 
-def _check_side(stage: StagedBoxes, copy: BoxCopy, k: int, where: isl.Set, used: isl.Map) -> None:
-    """Along each dimension nothing is used outside of the box, and the box begins and ends where something is used: so
-    it lies in the array."""
+def _check_side(scop: Scop, stage: StagedBoxes, copy: BoxCopy, k: int, used: isl.Map) -> None:
+    """Along each dimension nothing is used outside of the box, and the box begins and ends where something is used, by
+    the region if not by this iteration: so it lies in the array."""
+    where = domain_of(stage, copy)
     n = len(copy.lens)
     line = used.project_out(OUT, k + 1, n - k - 1).project_out(OUT, 0, k)
     first = stage.at.value(copy.lows[k])
@@ -139,8 +140,23 @@ def _check_side(stage: StagedBoxes, copy: BoxCopy, k: int, where: isl.Set, used:
     pairs = isl.Map.universe(line.get_space().range().map_from_set())
     low, last = (isl.Map.from_pw_aff(v).intersect_domain(where) for v in (first, past.add_constant_val(isl.Val(-1))))
     up, down = (line.apply_range(m) for m in (pairs.order_le(IN, 0, OUT, 0), pairs.order_ge(IN, 0, OUT, 0)))
+    if low.is_subset(up) and last.is_subset(down):
+        return
+    line = line.union(isl.Map.from_domain_and_range(where, _touched(scop, copy.array, k, line)))
+    up, down = (line.apply_range(m) for m in (pairs.order_le(IN, 0, OUT, 0), pairs.order_ge(IN, 0, OUT, 0)))
     if not (low.is_subset(up) and last.is_subset(down)):
         raise Unread(f"`{copy.buffer}` holds more than may be there of `{copy.array}`")
+
+
+def _touched(scop: Scop, array: str, k: int, like: isl.Map) -> isl.Set:
+    """Subscripts of one dimension of elements that the region touches whatever data say."""
+    every = [a.relation.range() for s, a in scop.accesses_to(array) if not conditional(s)]
+    out = isl.Set.empty(like.get_space().range())
+    for s in every:
+        n = s.dim(isl.dim_type.set)
+        side = s.project_out(isl.dim_type.set, k + 1, n - k - 1).project_out(isl.dim_type.set, 0, k)
+        out = out.union((side.reset_tuple_id() if side.has_tuple_id() else side).align_params(out.get_space()))
+    return out
 
 
 def _check_back(
