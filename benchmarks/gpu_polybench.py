@@ -1,5 +1,5 @@
 """The thirty computations of PolyBench on this machine's GPU, with arrays on the device, against simple kernels of the
-same loops: one thread for each element, no tiles, no shared memory, loops as the compiler leaves them, launch after launch.
+same loops: one thread for each element, no tiles, no shared memory, loops as the compiler leaves them, single launches.
 
 The simple kernels are printed by the same tool, from plans with `grid` alone: what a programmer writes who puts threads
 over the parallel loops and leaves it at that. Sizes are those that PolyBench calls EXTRALARGE.
@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import multiprocessing
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -158,6 +159,12 @@ def built(name: str, folder: Path) -> str:
     return ""
 
 
+def ready(work: tuple[str, bool, Path, str]) -> str:
+    """Generate and build one program, in a process of its own. Why that fails, if it does."""
+    name, simple, folder, device = work
+    return written(name, folder, device, simple) or built(name, folder)
+
+
 def timed(name: str, folder: Path, limit: float) -> Timed:
     words = ["./kernel", *map(str, EXTRALARGE[name])]
     env = {**os.environ, "CUDA_MODULE_LOADING": "EAGER"}
@@ -194,11 +201,9 @@ def main() -> int:
     names = given.only.split(",") if given.only else thirty()
     places = {(n, s): Path(given.folder) / f"{n}-{'simple' if s else 'ours'}" for n in names for s in (True, False)}
 
-    def ready(key: tuple[str, bool]) -> str:
-        return written(key[0], places[key], given.device, key[1]) or built(key[0], places[key])
-
-    with ThreadPoolExecutor(given.jobs) as pool:
-        problems = dict(zip(places, pool.map(ready, places), strict=True))
+    work = [(n, s, place, given.device) for (n, s), place in places.items()]
+    with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("spawn")) as pool:
+        problems = dict(zip(places, pool.map(ready, work), strict=True))
     ratios: dict[str, float] = {}
     print(f"{'':16}{'simple, ms':>12}{'ours, ms':>12}{'ratio':>8}", flush=True)
     for n in names:

@@ -11,6 +11,7 @@ from codegen.ast.ctree import CNode
 from codegen.gpu.body import plain_type
 from codegen.gpu.dialect import MOST, Dialect
 from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
+from codegen.gpu.plan.device import Device
 from codegen.gpu.read_back import Launch, check_launches, parameter_names
 from codegen.gpu.sizes import RowLengths, with_sizes
 from codegen.gpu.staged.find import StagedLoop
@@ -18,6 +19,7 @@ from codegen.gpu.staged.text import kernel_text as staged_text
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, BoxText, array_text
+from codegen.gpu.worth import worth_text
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
 from codegen.scop.dependences import Dependences
@@ -100,7 +102,7 @@ class _DeviceArrays:
     outside: Sequence[ArrayText]
     scratch: Sequence[ArrayText]
     where: str
-    multiprocessors: int
+    device: Device
 
 
 @record
@@ -114,12 +116,11 @@ class _Value:
 
 @record
 class DeviceCode:
-    """A proven tree, with those of its products, by statement, that are carried out in tiles,
-    on a device with so many multiprocessors."""
+    """A proven tree for a device, with those of its products, by statement, that are carried out in tiles."""
 
     tree: CNode
     tiled: Mapping[str, TiledProduct]
-    multiprocessors: int
+    device: Device
     staged: tuple[StagedLoop, ...] = ()  # loops of threads that read shared memory
 
 
@@ -127,7 +128,7 @@ def emit_device(
     scop: Scop, deps: Dependences, code: DeviceCode, around: Surroundings, dialect: Dialect, arrays: str
 ) -> DeviceText:
     """The texts of a proven tree. `arrays` says where those of the user are: host, device or managed."""
-    part, texts = device_part(scop, deps, code, dialect, arrays)
+    part, texts, kernels = device_part(scop, deps, code, dialect, arrays)
     host: set[str] = set()
     ints = IntPrinter({p.name: p for p in scop.params}, {}, host)
     computed = computed_texts(scop, ints)
@@ -138,16 +139,18 @@ def emit_device(
         return wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
 
     call = _call(scop, part, texts, arrays)
-    text = _host_text(scop, call, around, ints, computed)
+    worth = worth_text(scop, kernels, texts, code.device, ints) if arrays == "host" else ""
+    host |= {w for w in _words([worth]) if w.startswith("tw_")}
+    text = _host_text(scop, call, around, ints, computed, worth=worth)
     if part.kept is not None:
-        kept = _host_text(scop, call, around, ints, computed, f"{LEAVE}();")
+        kept = _host_text(scop, call, around, ints, computed, leave=f"{LEAVE}();")
         part = replace(part, kept=replace(part.kept, host=finished(kept)))
     return DeviceText(finished(text), frozenset(host), part, names.new(text), computed)
 
 
 def device_part(
     scop: Scop, deps: Dependences, code: DeviceCode, dialect: Dialect, arrays: str
-) -> tuple[DevicePart, tuple[ArrayText, ...]]:
+) -> tuple[DevicePart, tuple[ArrayText, ...], tuple[DeviceKernel, ...]]:
     """Kernels and launcher of a proven tree, and the arrays that they use. Raises Unsupported."""
     sizes = with_sizes(scop)
     scop = sizes.scop
@@ -157,10 +160,10 @@ def device_part(
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
     texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
     scratch = tuple(_scratch(scop, h.array) for h in kernels.scratch)
-    memory = _DeviceArrays(texts, scratch, arrays, code.multiprocessors)
+    memory = _DeviceArrays(texts, scratch, arrays, code.device)
     part = _part(kernels, views, memory, dialect, _values(scop, sizes))
     check_launches(scop, code.tree, part.body, _launched(kernels, part))
-    return part, texts
+    return part, texts, tuple(kernels.kernels)
 
 
 def _launched(found: Kernels, part: DevicePart) -> dict[str, Launch]:
@@ -220,7 +223,7 @@ def _part(
         if k.tiled is None:
             assert k.staged is not None
             return staged_text(scop, k.staged, how, dialect.api)
-        return kernel_text(scop, k.tiled, how, k.names, dialect.api, memory.multiprocessors)
+        return kernel_text(scop, k.tiled, how, k.names, dialect.api, memory.device.multiprocessors)
 
     kernels = tuple(
         KernelText(k.name, _comment(k), ", ".join((*(declared(k, n) for n in arguments[k.name]), *_firsts(k))), k.body,
@@ -357,7 +360,7 @@ def _call(scop: Scop, part: DevicePart, texts: Sequence[ArrayText], arrays: str)
 
 def _host_text(
     scop: Scop, calls: tuple[str, str], around: Surroundings, ints: IntPrinter, computed: tuple[ComputedText, ...],
-    leave: str = "",
+    worth: str = "", leave: str = "",
 ) -> str:  # fmt: skip
     (call, stop), sizes, layouts = calls, with_sizes(scop).tests, layout_tests(scop)
     guard = all_of((guard_text(scop, ints), around.alias, *sizes, *layouts.values()))
@@ -366,6 +369,6 @@ def _host_text(
     reasons += [f"members of {a} lie side by side" for a in layouts]
     return environment().get_template("gpu/region.c.j2").render(
         indent=around.indent, number=scop.region, function=scop.function, summary=around.summary, guard=guard,
-        call=call, stop=stop, ahead=needed(computed, f"{guard} {call}"), reasons=", and ".join(reasons),
+        call=call, stop=stop, worth=worth, ahead=needed(computed, f"{guard} {worth} {call}"), reasons=", and ".join(reasons),
         original=deeper(around.original.rstrip("\n")), leave=leave,
     )  # fmt: skip

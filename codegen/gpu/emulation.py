@@ -17,6 +17,8 @@ from codegen.targets.base import Emulator
 # As the check compiles everything: products and sums are rounded apart, integers wrap.
 FLAGS = ("-std=c++14", "-O1", "-fPIC", "-ffp-contract=off", "-DTW_NO_FMA", "-fwrapv", "-fvisibility=hidden", "-w")
 
+ALWAYS = "-DTW_DEVICE_ALWAYS"  # small sizes run on the device, too
+
 
 def emulator_folder() -> Path:
     """Where the emulator's headers and its source lie."""
@@ -30,7 +32,7 @@ def emulator(dialect: Dialect, options: GenOptions) -> Emulator:
     folder = str(emulator_folder())
     found = compiler_for(CXX) or ["c++"]
     words = (*found, "-x", "c++", *FLAGS, "-fsanitize=thread", "-I", folder)
-    flags = ("-I", folder) if options.arrays == "host" else ("-I", folder, "-DEMU_HOST_MEMORY=1")
+    flags = ("-I", folder, ALWAYS) if options.arrays == "host" else ("-I", folder, "-DEMU_HOST_MEMORY=1")
     sources = (str(emulator_folder() / "emulator.c"),)
     return Emulator(flags, sources, companions=((dialect.ending, words),), links=("-lstdc++",))
 
@@ -42,12 +44,12 @@ def on_device(dialect: Dialect) -> Emulator:
     home = Path(shutil.which(dialect.compiler) or "").resolve().parent.parent
     folders = [f for f in (home / "lib64", home / "lib") if f.is_dir()]
     links = (*(f"-L{f}" for f in folders), "-lcudart", "-lstdc++")
-    return Emulator(companions=((dialect.ending, words),), links=links, reserves=True)
+    return Emulator((ALWAYS,), companions=((dialect.ending, words),), links=links, reserves=True)
 
 
 def opencl() -> Emulator:
     """OpenCL runs here: on a device, or on the processor."""
-    return Emulator(("-DTW_DEVICE_ONLY",), links=("-lOpenCL",), reserves=True)
+    return Emulator((ALWAYS, "-DTW_DEVICE_ONLY"), links=("-lOpenCL",), reserves=True)
 
 
 @cache

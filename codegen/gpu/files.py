@@ -50,7 +50,8 @@ def device_files(
     stops = arrays == "device"
     held = held_name(stem) if any(p.stays for p in parts) else ""
     header = env.get_template("gpu/header.h.j2").render(
-        banner=banner, guard=guard, prototypes=[p.prototype for p in parts], stops=stops and parts, held=held
+        banner=banner, guard=guard, prototypes=[p.prototype for p in parts], stops=stops and parts, held=held,
+        worth=arrays == "host" and parts,
     )
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
     device = env.get_template(dialect.template).render(

@@ -59,6 +59,7 @@ class DeviceKernel:
     tiled: TiledProduct | None = None  # the same in tiles
     staged: StagedKernel | None = None  # the same with operands in shared memory
     names: Mapping[str, str] = field(default_factory=dict)  # of the counters of the host's loops
+    launches: isl.Set | None = None  # values of the host's loops, by parameters
 
 
 @record
@@ -140,7 +141,7 @@ class Kernels:
         tiled = self.tiled.get(stmts[0]) if len(stmts) == 1 else None
         staged = next((self._staged(x, names, taken) for x in self.staged if chain and x.nest.grid is chain[0]), None)
         self.kernels.append(
-            DeviceKernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, staged, dict(names))
+            DeviceKernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, staged, dict(names), at.domain)
         )
         return LaunchView("launch", kernel=name)
 

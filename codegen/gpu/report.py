@@ -27,7 +27,7 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
         check_region(scop, dialect.words)
         made = made_for_device(model, options, dialect)
         code = device_code(made, options)
-        part, arrays = device_part(made.program.scop, made.program.deps, code, dialect, options.arrays)
+        part, arrays, _ = device_part(made.program.scop, made.program.deps, code, dialect, options.arrays)
     except Unsupported as error:
         yield f"  stays on the host: {error.message}"
         return

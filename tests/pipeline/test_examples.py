@@ -103,6 +103,13 @@ def test_core_group(tmp_path: Path) -> None:
     assert "gen --target sunway blur.c" in done.stdout, done.stdout + done.stderr
 
 
+def test_device(tmp_path: Path) -> None:
+    """A solver whose grids stay on the device, a product and shortest paths, on the emulator."""
+    if shutil.which("c++") is None:
+        pytest.skip("no C++ compiler")
+    assert made("device", tmp_path, "run").count("equal to the plain loops") == 4
+
+
 def test_unchanged_build(tmp_path: Path) -> None:
     own = (f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrap.wrapper", f"CFLAGS={FLAGS} -Wno-unknown-pragmas")
     for sizes in ("1 1", "3 5", "90 20"):
