@@ -9,7 +9,7 @@ COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templat
 # pytest keeps what it has made of the test files, which takes ten seconds for each of its processes.
 TEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -q
 .DELETE_ON_ERROR:
-.PHONY: dist check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist gpu-registers check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -129,6 +129,10 @@ bench-x86: venv
 # Generated kernels on this machine's GPU, against cuBLAS and the memory; says so where there is none.
 bench-gpu: venv
 	$(PY) -m benchmarks.device $(B)
+
+# What the CUDA compiler says of the corpus' kernels; no GPU is needed.
+gpu-registers: venv
+	$(PY) -m benchmarks.gpu_registers $(B)
 
 # PolyBench on this machine's GPU, against one thread for each element.
 bench-gpu-polybench: venv

@@ -129,7 +129,6 @@ def written(name: str, folder: Path, device: str, simple: bool) -> str:
     head = (KERNELS / "kernels.h").read_text(encoding="utf-8")
     changed = re.sub(r"#define TIMED\(.*?while \(0\)\n", lambda _: TIMED, head, flags=re.S)
     (folder / "kernels.h").write_text(changed, encoding="utf-8")
-    (folder / "support.cu").write_text(SUPPORT, encoding="utf-8")
     return ""
 
 
@@ -149,14 +148,20 @@ def built(name: str, folder: Path) -> str:
     steps = (
         ["gcc", "-w", "-O2", *defines, "-I.", "-c", "kernel.tw.c", "-o", "kernel.o"],
         ["nvcc", "-O3", "-arch=native", "-c", "kernel.tw.cu", "-o", "device.o"],
-        ["nvcc", "-O3", "-arch=native", "-c", "support.cu", "-o", "support.o"],
-        ["nvcc", "kernel.o", "device.o", "support.o", "-lm", "-o", "kernel"],
+        ["nvcc", "kernel.o", "device.o", "../support.o", "-lm", "-o", "kernel"],
     )
     for words in steps:
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
         if done.returncode:
             return (done.stderr.strip().splitlines() or ["?"])[-1]
     return ""
+
+
+def support(folder: Path) -> None:
+    """What all programs need."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "support.cu").write_text(SUPPORT, encoding="utf-8")
+    subprocess.run(["nvcc", "-O3", "-c", "support.cu", "-o", "support.o"], cwd=folder, check=True)
 
 
 def ready(work: tuple[str, bool, Path, str]) -> str:
@@ -202,19 +207,21 @@ def main() -> int:
     places = {(n, s): Path(given.folder) / f"{n}-{'simple' if s else 'ours'}" for n in names for s in (True, False)}
 
     work = [(n, s, place, given.device) for (n, s), place in places.items()]
-    with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("spawn")) as pool:
-        problems = dict(zip(places, pool.map(ready, work), strict=True))
+    support(Path(given.folder))
     ratios: dict[str, float] = {}
     print(f"{'':16}{'simple, ms':>12}{'ours, ms':>12}{'ratio':>8}", flush=True)
+    pool = ProcessPoolExecutor(given.jobs, multiprocessing.get_context("spawn"))
+    problems = pool.map(ready, work)
     for n in names:
-        wrong = problems[n, True] or problems[n, False]
-        simple, ours = (Timed(problem=wrong) if wrong else timed(n, places[n, s], given.limit) for s in (True, False))
+        wrong = [x for x in (next(problems), next(problems)) if x]
+        simple, ours = (Timed(problem=wrong[0]) if wrong else timed(n, places[n, s], given.limit) for s in (True, False))
         if simple.problem or ours.problem:
             print(f"{n:16} {simple.problem or ours.problem}", flush=True)
             continue
         ratios[n] = simple.seconds / ours.seconds
         note = "" if close(simple.sums, ours.sums) else "  DIFFERENT RESULTS"
         print(f"{n:16}{1e3 * simple.seconds:12.3f}{1e3 * ours.seconds:12.3f}{ratios[n]:8.2f}{note}", flush=True)
+    pool.shutdown()
     if ratios:
         mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
         least = min(ratios, key=lambda n: ratios[n])

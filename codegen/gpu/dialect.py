@@ -38,8 +38,13 @@ class Dialect:
     tiles: bool = True  # products run in tiles, from shared memory
 
     def pointer(self, a: ArrayText, written: bool) -> str:
-        """A parameter of a kernel, which writes the array or does not. No two arrays overlap."""
-        return f"{'' if written else 'const '}{a.kind} *__restrict__ {a.name}"
+        """A parameter of a kernel, which writes the array or does not. No two arrays overlap.
+
+        Those that are only read are not restricted: where a load is from one of these or from an array that is written,
+        as in `c ? a[i] : m[j]`, nvcc (13.0) takes the cache for constants for both, and old values come from it. That the
+        others are restricted says as much.
+        """
+        return f"{a.kind} *__restrict__ {a.name}" if written else f"const {a.kind} *{a.name}"
 
     def launch(self, kernel: str, sizes: Sequence[int], arguments: Sequence[str], step: bool) -> str:
         """Sizes of a block along x, y and z; none for a single thread. A `step` follows others at once."""

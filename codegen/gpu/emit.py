@@ -141,9 +141,9 @@ def emit_device(
     call = _call(scop, part, texts, arrays)
     worth = worth_text(scop, kernels, texts, code.device, ints) if arrays == "host" else ""
     host |= {w for w in _words([worth]) if w.startswith("tw_")}
-    text = _host_text(scop, call, around, ints, computed, worth=worth)
+    text = _host_text(scop, replace(call, worth=worth), around, ints, computed)
     if part.kept is not None:
-        kept = _host_text(scop, call, around, ints, computed, leave=f"{LEAVE}();")
+        kept = _host_text(scop, replace(call, leave=f"{LEAVE}();"), around, ints, computed)
         part = replace(part, kept=replace(part.kept, host=finished(kept)))
     return DeviceText(finished(text), frozenset(host), part, names.new(text), computed)
 
@@ -350,25 +350,35 @@ def _words(texts: Iterable[str]) -> set[str]:
     return set(_WORD.findall(" ".join(texts)))
 
 
-def _call(scop: Scop, part: DevicePart, texts: Sequence[ArrayText], arrays: str) -> tuple[str, str]:
-    """The call of the launcher, true where it fails, and what is to be done then where the host has no arrays."""
+@record
+class _HostCall:
+    """The call of a launcher, true where it fails, and what is to be done then where the host has no arrays; whether it
+    is `worth` a device, and what comes ahead of the loops as they were."""
+
+    call: str
+    stop: str
+    worth: str = ""
+    leave: str = ""
+
+
+def _call(scop: Scop, part: DevicePart, texts: Sequence[ArrayText], arrays: str) -> _HostCall:
     given = _values(scop, with_sizes(scop))
     values = [v.text for v in given if re.search(rf"\b{v.name}\b", part.prototype.partition("(")[2])]
     call = f"{part.name}({', '.join((*values, *(f'({a.kind} *){a.host}' for a in texts)))}) != 0"
-    return call, f'tw_device_stop("region {scop.region} of {scop.function}");' if arrays == "device" else ""
+    stop = f'tw_device_stop("region {scop.region} of {scop.function}");' if arrays == "device" else ""
+    return _HostCall(call, stop)
 
 
 def _host_text(
-    scop: Scop, calls: tuple[str, str], around: Surroundings, ints: IntPrinter, computed: tuple[ComputedText, ...],
-    worth: str = "", leave: str = "",
-) -> str:  # fmt: skip
-    (call, stop), sizes, layouts = calls, with_sizes(scop).tests, layout_tests(scop)
+    scop: Scop, how: _HostCall, around: Surroundings, ints: IntPrinter, computed: tuple[ComputedText, ...]
+) -> str:
+    sizes, layouts = with_sizes(scop).tests, layout_tests(scop)
     guard = all_of((guard_text(scop, ints), around.alias, *sizes, *layouts.values()))
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
     reasons += ["rows are as long as their arrays were declared"] if sizes else []
     reasons += [f"members of {a} lie side by side" for a in layouts]
     return environment().get_template("gpu/region.c.j2").render(
         indent=around.indent, number=scop.region, function=scop.function, summary=around.summary, guard=guard,
-        call=call, stop=stop, worth=worth, ahead=needed(computed, f"{guard} {worth} {call}"), reasons=", and ".join(reasons),
-        original=deeper(around.original.rstrip("\n")), leave=leave,
+        call=how.call, stop=how.stop, worth=how.worth, leave=how.leave, reasons=", and ".join(reasons),
+        ahead=needed(computed, f"{guard} {how.worth} {how.call}"), original=deeper(around.original.rstrip("\n")),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether a region is worth the device, for the sizes at run time: one condition of C, with predicted seconds on both sides.
+"""Whether a region is worth the device, for the sizes at run time: one condition of C, predicted seconds on both sides.
 
 The host runs the loops as they were written, on one core. The device has to be given its data and its launches.
 """
@@ -33,7 +33,7 @@ def worth_text(
     """The condition, empty where sizes are known too little to say."""
     host, there = Terms(), Terms()
     for k in kernels:
-        launches = _count(k.launches, scop, ints)
+        launches = None if k.launches is None else _count(k.launches, scop, ints)
         if launches is None:
             return ""
         _add(there, launches, device.launch)

@@ -17,7 +17,8 @@ from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from tests.corpus import KERNELS
 
-C = ("-std=gnu11", "-O1", "-DTW_DEVICE_ALWAYS", "-ffp-contract=off", "-fwrapv", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
+C = ("-std=gnu11", "-O1", "-DTW_DEVICE_ALWAYS", "-ffp-contract=off", "-fwrapv", "-Wall", "-Wextra", "-Werror",
+     "-Wno-unknown-pragmas")  # fmt: skip
 CXX = tuple(f for f in FLAGS if f not in ("-w", "-fvisibility=hidden"))
 needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 

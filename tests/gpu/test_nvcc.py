@@ -57,6 +57,25 @@ def test_compiles_without_spills(tmp_path: Path, name: str, architecture: str) -
 
 @pytest.mark.skipif(not nvcc(), reason="no CUDA compiler")
 @pytest.mark.slow
+def test_what_is_written_is_not_read_as_a_constant(tmp_path: Path) -> None:
+    """A load from one of two arrays by a condition: if the kernel writes one of them, the cache for constants has old
+    values. The compiler does so for restricted pointers."""
+    path = KERNELS / "suffix-sum.c"
+    made = generate(str(path), path.read_text(), GenOptions(target="cuda", stem="k"))
+    assert "?" in made.extra.file(".tw.cu")
+    for ending, text in made.extra.files:
+        (tmp_path / f"k{ending}").write_text(text)
+    words = [nvcc(), "-arch=sm_90", "-O2", "-ptx", "k.tw.cu", "-o", "k.ptx"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "k.ptx").read_text()
+    chosen = set(re.findall(r"selp\.b64\s+(%rd\d+)", text))
+    constant = set(re.findall(r"ld\.global\.nc\.\w+\s+%\w+, \[(%rd\d+)", text))
+    assert constant and not chosen & constant
+
+
+@pytest.mark.skipif(not nvcc(), reason="no CUDA compiler")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("real", "registers", "threads", "architecture"),
     [("double", "4, S1.j:8", "16 by 8 on m8n8k4", "sm_80"), ("double", "4, S1.j:8", "16 by 8 on m16n8k4", "sm_90"),

@@ -46,7 +46,8 @@ def condition(text: str, **options: object) -> str:
 def test_sizes_decide(tmp_path: Path, emulator: Path) -> None:
     """Little work stays on the host, and so does much data with little work for each element."""
     built = build("worth", tmp_path, emulator, PROGRAM, defined=("-UTW_DEVICE_ALWAYS",))
-    launched = {s: built.agree(*s).counts.get("launches", 0) for s in ((0, 0), (1, 1), (50, 50), (30000, 1), (300, 900))}
+    sizes = ((0, 0), (1, 1), (50, 50), (30000, 1), (300, 900))
+    launched = {s: built.agree(*s).counts.get("launches", 0) for s in sizes}
     assert launched == {(0, 0): 0, (1, 1): 0, (50, 50): 0, (30000, 1): 0, (300, 900): 1}
 
 
@@ -63,5 +64,6 @@ def test_arrays_that_are_not_copied_are_not_asked_for(arrays: str) -> None:
 
 def test_where_arrays_stay_nothing_is_asked() -> None:
     """Their copies are not made for one region."""
-    text = PROGRAM.replace("  f(n, m, a, b);\n", "#pragma tilewright data\n  f(n, m, a, b);\n#pragma tilewright end data\n")
+    call = "  f(n, m, a, b);\n"
+    text = PROGRAM.replace(call, f"#pragma tilewright data\n{call}#pragma tilewright end data\n")
     assert condition(text) == ""
