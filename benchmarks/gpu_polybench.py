@@ -214,7 +214,8 @@ def main() -> int:
     problems = pool.map(ready, work)
     for n in names:
         wrong = [x for x in (next(problems), next(problems)) if x]
-        simple, ours = (Timed(problem=wrong[0]) if wrong else timed(n, places[n, s], given.limit) for s in (True, False))
+        ways = (places[n, True], places[n, False])
+        simple, ours = (Timed(problem=wrong[0]) if wrong else timed(n, place, given.limit) for place in ways)
         if simple.problem or ours.problem:
             print(f"{n:16} {simple.problem or ours.problem}", flush=True)
             continue

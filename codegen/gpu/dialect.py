@@ -41,8 +41,8 @@ class Dialect:
         """A parameter of a kernel, which writes the array or does not. No two arrays overlap.
 
         Those that are only read are not restricted: where a load is from one of these or from an array that is written,
-        as in `c ? a[i] : m[j]`, nvcc (13.0) takes the cache for constants for both, and old values come from it. That the
-        others are restricted says as much.
+        as in `c ? a[i] : m[j]`, nvcc (13.0) takes the cache for constants for both, and old values come from it. That
+        the others are restricted says as much.
         """
         return f"{a.kind} *__restrict__ {a.name}" if written else f"const {a.kind} *{a.name}"
 
