@@ -38,7 +38,7 @@ from codegen.target.text.templates import environment
 from codegen.verify.guards import check_ahead_of
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-LEAVE = "tw_stay_leave"  # its name in the file is known when the file is
+STAY = "tw_stay"  # what names of functions begin with is known when the file is
 
 
 @record
@@ -143,7 +143,8 @@ def emit_device(
     host |= {w for w in _words([worth]) if w.startswith("tw_")}
     text = _host_text(scop, replace(call, worth=worth), around, ints, computed)
     if part.kept is not None:
-        kept = _host_text(scop, replace(call, leave=f"{LEAVE}();"), around, ints, computed)
+        asked = f"{STAY}_stays() || {worth}" if worth else ""
+        kept = _host_text(scop, replace(call, worth=asked, leave=f"{STAY}_leave();"), around, ints, computed)
         part = replace(part, kept=replace(part.kept, host=finished(kept)))
     return DeviceText(finished(text), frozenset(host), part, names.new(text), computed)
 

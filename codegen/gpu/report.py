@@ -15,9 +15,11 @@ from codegen.gpu.staged.prove import bytes_of
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.prove import shared_bytes
 from codegen.gpu.transfers import ArrayText, BoxText
+from codegen.gpu.worth import worth_text
 from codegen.options import GenOptions
 from codegen.plan.text import show
 from codegen.region_model import Modelled
+from codegen.target.text.cexpr import IntPrinter
 
 
 def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterator[str]:
@@ -27,7 +29,7 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
         check_region(scop, dialect.words)
         made = made_for_device(model, options, dialect)
         code = device_code(made, options)
-        part, arrays, _ = device_part(made.program.scop, made.program.deps, code, dialect, options.arrays)
+        part, arrays, kernels = device_part(made.program.scop, made.program.deps, code, dialect, options.arrays)
     except Unsupported as error:
         yield f"  stays on the host: {error.message}"
         return
@@ -43,6 +45,10 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
     yield f"  arrays of the {options.arrays}"
     for a in arrays:
         yield f"    {a.name}: {_moved(a, options.arrays)}"
+    if options.arrays == "host":
+        ints = IntPrinter({p.name: p for p in scop.params}, {}, set())
+        worth = worth_text(made.program.scop, kernels, arrays, code.device, ints)
+        yield f"  on the device where, in seconds, {worth}" if worth else "  on the device at all sizes"
 
 
 def _tiles(p: TiledProduct, device: Device) -> Iterator[str]:

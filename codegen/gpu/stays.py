@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
-from codegen.gpu.emit import LEAVE, DevicePart
+from codegen.gpu.emit import STAY, DevicePart
 from codegen.gpu.files import held_name
 from codegen.gpu.resident.effects import Around, Effect
 from codegen.gpu.resident.scopes import DeviceRegion, Stays, may_stay, staying
@@ -64,7 +64,7 @@ def _with(o: RegionOutcome, found: Stays, name: str) -> RegionOutcome:
     part = o.part
     if o.text is None or not isinstance(part, DevicePart) or part.kept is None:
         return o
-    text = part.kept.host.replace(f"{LEAVE}(", f"{name}_leave(")
+    text = part.kept.host.replace(f"{STAY}_", f"{name}_")
     if o.index in found.first:
         text = re.sub(r"\A(\s*)", rf"\g<1>{name}_begin(); ", text, count=1)
     if o.index in found.last:

@@ -382,7 +382,7 @@ AROUND = Around({}, frozenset({"mine", "own"}), frozenset({"own"}), frozenset({"
         ("memcpy(u, v, 8);", "CALLS"), ("x = own(n) + u[3];", "CALLS"), ("x = own(n) + own(3);", "CALLS"),
         ("this is not C;", "CALLS"), ('printf("%n", &u[3]);', "CALLS"),
         ("own(n, u);", "RESIDENT"), ("x = own(n, u) + 1;", "RESIDENT"), ("own(n, &u[3]);", "RESIDENT"),
-        ("double a[3];", "ENDS"),
+        ("double a[3];", "ENDS"), ("struct s u;", "ENDS"), ("grid u;", "ENDS"), ("double *u = p;", "NONE"),
     ],
 )  # fmt: skip
 def test_effects(text: str, effect: str) -> None:

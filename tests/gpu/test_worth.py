@@ -57,13 +57,21 @@ def test_the_condition_is_of_sizes_alone() -> None:
     assert condition(PROGRAM, device="h200") != text
 
 
+def test_inspect_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from codegen.cli.main import main
+
+    (tmp_path / "f.c").write_text(PROGRAM)
+    assert main(["inspect", "--target", "cuda", str(tmp_path / "f.c")]) == 0
+    assert f"on the device where, in seconds, {condition(PROGRAM)}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("arrays", ["device", "managed"])
 def test_arrays_that_are_not_copied_are_not_asked_for(arrays: str) -> None:
     assert condition(PROGRAM, arrays=arrays) == ""
 
 
 def test_where_arrays_stay_nothing_is_asked() -> None:
-    """Their copies are not made for one region."""
+    """Their copies are not made for one region; the same region is asked elsewhere."""
     call = "  f(n, m, a, b);\n"
     text = PROGRAM.replace(call, f"#pragma tilewright data\n{call}#pragma tilewright end data\n")
-    assert condition(text) == ""
+    assert condition(text) == f"tw_f_stays() || {condition(PROGRAM)}"

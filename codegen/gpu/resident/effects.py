@@ -49,7 +49,8 @@ _QUIET = frozenset({
 })  # fmt: skip
 _PRINTS = frozenset({"printf", "fprintf", "puts", "fputs", "perror"})
 _READS = frozenset({"fwrite", "write", "memcmp", "strlen", "strcmp"})
-_VALUE = re.compile(r"\(*\s*[-+]?[\w.]+\s*\)*")
+_NUMBER = re.compile(r"\(*\s*[-+]?[\d.][\w.]*\s*\)*")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _JUMPS = (c_ast.Return, c_ast.Goto, c_ast.Label)
 
@@ -58,10 +59,17 @@ def effect_of(text: str, around: Around, expression: bool = False) -> Effect:
     """What a statement that has no other inside, or an expression, may do."""
     for word in set(_WORD.findall(re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', '""', text))):
         macro = around.macros.get(word)
-        if macro is not None and (macro.params is not None or not _VALUE.fullmatch(macro.body)) and not macro.foreign:
+        if macro is not None and not macro.foreign and not _is_plain(macro, around):
             return Effect.CALLS
     parsed = _parsed(f"({text.strip()});" if expression else text)
     return Effect.CALLS if parsed is None else _Judge(around).of_all(parsed)
+
+
+def _is_plain(macro: Macro, around: Around) -> bool:
+    """Does it stand for a number, or for another name where names are not told apart?"""
+    if macro.params is not None:
+        return False
+    return bool(_NUMBER.fullmatch(macro.body) or (not around.no_alias and _NAME.fullmatch(macro.body)))
 
 
 @lru_cache(4096)
@@ -106,7 +114,7 @@ class _Judge:
 
     def of(self, node: c_ast.Node) -> Effect:
         """A node by itself."""
-        if isinstance(node, _JUMPS) or (isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.ArrayDecl)):
+        if isinstance(node, _JUMPS) or (isinstance(node, c_ast.Decl) and self.ends(node)):
             return Effect.ENDS
         if isinstance(node, c_ast.Assignment):
             return self.stored(node.lvalue)
@@ -118,6 +126,12 @@ class _Judge:
             isinstance(node, c_ast.UnaryOp) and node.op == "*"
         )
         return Effect.READS if is_load and self.shared(node) else Effect.NONE
+
+    def ends(self, declared: c_ast.Decl) -> bool:
+        """Is it an array, perhaps by the name of its type or in a struct, which is gone at the end of the block?"""
+        if isinstance(declared.type, c_ast.PtrDecl):
+            return False
+        return isinstance(declared.type, c_ast.ArrayDecl) or declared.name in self.around.arrays
 
     def stored(self, target: c_ast.Node) -> Effect:
         if isinstance(target, c_ast.ID):
