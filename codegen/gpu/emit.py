@@ -9,6 +9,7 @@ from math import prod
 
 from codegen.ast.ctree import CNode
 from codegen.gpu.body import plain_type
+from codegen.gpu.copies import is_moved, launcher_copies
 from codegen.gpu.dialect import MOST, Dialect
 from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
 from codegen.gpu.plan.device import Device
@@ -234,16 +235,16 @@ def _part(
     region = f"region {scop.region} of {scop.function}"
     by_name = {k.name: k for k in found.kernels}
     body = tuple(_launches(views, by_name, arguments, dialect, region, arrays))
-    before, after = _transfers(texts, scratch, dialect, region, arrays)
+    before, after = launcher_copies(texts, scratch, dialect, region, arrays)
     kept = None
     if arrays == "host" and dialect.keeps and any(not a.scalar for a in texts):
-        lines = _transfers(texts, scratch, dialect, region, arrays, keep=True)
+        lines = launcher_copies(texts, scratch, dialect, region, arrays, keep=True)
         kept = KeptText(tuple(lines[0]), tuple(lines[1]), tuple(a.host for a in texts if not a.scalar))
     words = _words((*before, *after, *_all(body), *(a for v in arguments.values() for a in v)))
     values = [f"{v.kind} {v.name}" for v in given if v.name in words]
     pointer = [f"{a.kind} *tw_{a.name}" for a in texts]
     prototype = f"int {name}({', '.join((*values, *pointer)) or 'void'})"
-    moved = [a for a in (*texts, *scratch) if _moved(a, arrays)]
+    moved = [a for a in (*texts, *scratch) if is_moved(a, arrays)]
     rank = max((len(a.strides) for a in moved), default=0) or (1 if moved else 0)
     count = f"{len(kernels)} kernel{'s' if len(kernels) != 1 else ''}"
     report = "\n".join([f"{region}: {count}", *(f"  {k.name}: {k.comment}" for k in kernels)])
@@ -270,11 +271,6 @@ def _comment(k: DeviceKernel) -> str:
     return f"{what}: one thread for each {', '.join(x.loop for x in k.axes)}; blocks of {along}"
 
 
-def _moved(a: ArrayText, arrays: str) -> bool:
-    """Has the array memory on the device that the launcher looks after?"""
-    return arrays == "host" or a.scalar or not a.host
-
-
 def _launches(
     views: Sequence[View], kernels: Mapping[str, DeviceKernel], arguments: Mapping[str, Sequence[str]],
     dialect: Dialect,
@@ -299,48 +295,6 @@ def _launches(
             body = tuple(_launches(v.body, kernels, arguments, dialect, region, arrays))
             orelse = tuple(_launches(v.orelse, kernels, arguments, dialect, region, arrays))
             yield replace(v, body=body, orelse=orelse)
-
-
-def _transfers(
-    texts: Sequence[ArrayText], scratch: Sequence[ArrayText], dialect: Dialect, region: str, arrays: str,
-    keep: bool = False,
-) -> tuple[list[str], list[str]]:  # fmt: skip
-    """What a launcher does ahead of its kernels, and behind them; with `keep`, arrays may stay on the device."""
-    before: list[str] = []
-    copies: list[str] = []
-    after: list[str] = []
-    for a in (*texts, *scratch):
-        if not _moved(a, arrays):
-            before.append(f"{a.kind} *const {a.name} = tw_{a.name};")
-            continue
-        boxes = {"all": a.all, "in": a.come, "out": a.go}
-        given: dict[BoxText, str] = {}
-        for word, b in boxes.items():
-            if b is not None and b not in given:
-                given[b] = f"tw_{a.name}_{word}"
-                before.append(_box(given[b], a, b))
-        stays = keep and bool(a.host) and not a.scalar
-        before += (dialect.hold if stays else dialect.reserve)(a, given[a.all], region)
-        if a.come is not None:
-            copies.append(_when(a.come, (dialect.bring if stays else dialect.copy_in)(a, given[a.come], region)))
-        if a.go is not None:
-            after.append(_when(a.go, (dialect.wrote if stays else dialect.copy_out)(a, given[a.go], region)))
-    if arrays == "managed" or dialect.probes:
-        before.insert(0, dialect.present(region))
-    if keep:
-        return [*before, *copies, "tw_running = 1;"], [dialect.settled(region), "tw_running = 0;", *after]
-    return [*before, *copies], [dialect.finished(region, arrays != "host"), *after]
-
-
-def _when(b: BoxText, line: str) -> str:
-    return f"if ({b.when}) {line}" if b.when else line
-
-
-def _box(name: str, a: ArrayText, b: BoxText) -> str:
-    if not b.lows:
-        return f"const tw_box {name} = {{ 0, {{ 0 }}, {{ 0 }}, {{ 0 }} }};"
-    parts = (", ".join(x) for x in (b.lows, b.counts, a.strides))
-    return f"const tw_box {name} = {{ {len(b.lows)}, {', '.join(f'{{ {p} }}' for p in parts)} }};"
 
 
 def _all(views: Sequence[View]) -> list[str]:
