@@ -60,7 +60,7 @@ def region(name: str) -> tuple[ProvenRegion, DeviceCode]:
 def texts(name: str, dialect: Dialect = CUDA) -> list[str]:
     """The printed bodies of kernels, and the launcher's behind them."""
     made, code = region(name)
-    part, _ = device_part(made.program.scop, made.program.deps, code, dialect, "host")
+    part, _, _ = device_part(made.program.scop, made.program.deps, code, dialect, "host")
     return [read_back._lines(x) for x in (*(k.body for k in part.kernels), part.body)]
 
 
