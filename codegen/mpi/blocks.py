@@ -16,6 +16,7 @@ from codegen.scop.model import Param, Scop
 from codegen.scop.types import LONG
 
 MINE, GIVER, TAKER = "mine", "giver", "taker"
+STEPS = ("tw_step_from", "tw_step_to")  # where steps without a message begin and end
 
 
 @record

@@ -133,7 +133,7 @@ def _remark(ranks: RankViews) -> str:
         names = ", ".join(ranks.scop.arrays[a].base for _, a in q.reduced)
         words += f"; what {', '.join(q.stmts)} gather{'s' if len(q.stmts) == 1 else ''} in {names} they join"
     for x, parts in ranks.found:
-        arrays = ", ".join(t.array for t in parts)
+        arrays = ", ".join(dict.fromkeys(t.array for t in parts))
         behind = next((", ".join(q.stmts) for q in ranks.cut.phases if q.name == x.phase), "")
         when = f"behind {behind}" if behind else "first" if x.phase else "at the end"
         words += f"; {when} they send parts of {arrays}"

@@ -74,16 +74,23 @@ def _extent(scop: Scop, array: Array, dims: tuple[str, ...], position: int) -> i
         raise _bad(f"`{array.base}` has {array.rank} dimension(s) in the region, not {len(dims)}")
     extents = (*array.extents, *("",) * (array.rank - len(array.extents)))
     unknown = next((k for k, e in enumerate(extents) if not e), None)
-    text = extents[position] if unknown is None else ""
-    space = param_space(scop)
-    local = isl.LocalSpace.from_space(space)
-    zero = isl.Aff.zero_on_domain(local)
-    if text.isdigit():
-        return isl.PwAff.from_aff(zero.add_constant_val(isl.Val(int(text))))
-    param = next((p for p in scop.params if p.text == text), None)
-    if param is None:
+    found = extent_of(scop, array, position) if unknown is None else None
+    if found is None:
         hint = "declare it with its size, as in `double A[n][n]`, and do not change the size before the region"
         which = (position if unknown is None else unknown) + 1
         raise _bad(f"how many elements `{array.base}` has in dimension {which} is not known", hint)
+    return found
+
+
+def extent_of(scop: Scop, array: Array, position: int) -> isl.PwAff | None:
+    """How many indices a dimension of an array has; None where that is neither a number nor a parameter."""
+    text = array.extents[position] if position < len(array.extents) else ""
+    space = param_space(scop)
+    local = isl.LocalSpace.from_space(space)
+    if text.isdigit():
+        return isl.PwAff.from_aff(isl.Aff.zero_on_domain(local).add_constant_val(isl.Val(int(text))))
+    param = next((p for p in scop.params if text and p.text == text), None)
+    if param is None:
+        return None
     at = space.find_dim_by_name(isl.dim_type.param, param.name)
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, at))

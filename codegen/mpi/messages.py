@@ -34,6 +34,7 @@ END = "End"  # a reader of everything, behind the region
 
 
 START = "start"  # ahead of all phases
+WIDE = "steps"  # ahead of some steps that ranks take without a message
 
 
 @record
@@ -247,3 +248,19 @@ def _crossing(
             elements = held_by(elements, blocks, array, TAKER)
         total = elements if total is None else total.union(elements).coalesce()
     return None if total is None else _simple(total, two_ranks(space, blocks))
+
+
+def just_written(ranked: RankedProgram, q: Phase, array: str) -> isl.Set:
+    """The elements of an array that a giver writes in a phase, in the iteration of the loops around it that the
+    parameters give."""
+    p, blocks = ranked.p, ranked.blocks
+    space = message_space(p, outer_names(q), blocks)
+    (_, reach), *_ = p.scop.accesses_to(array)
+    out = isl.Set.empty(reach.relation.range().get_space().align_params(space))
+    for s in (p.scop.statement(n) for n in q.stmts):
+        given = fixed(s.domain, outer_names(q), space)
+        for a in (a for a in s.accesses if a.write and a.array == array):
+            relation = a.relation.align_params(space).preimage_domain_multi_aff(given)
+            own = run_by(s.domain.align_params(space).preimage_multi_aff(given), q, s.name, blocks, GIVER, q.depth)
+            out = out.union(own.apply(relation))
+    return out

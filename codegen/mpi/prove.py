@@ -24,6 +24,7 @@ from codegen.mpi.messages import (
     gathered,
     handed_on,
     joined,
+    just_written,
     message_space,
     two_ranks,
 )
@@ -75,23 +76,23 @@ def wrong_message(
 ) -> str:
     """Behind every phase, the loops of its messages run over all elements that other ranks read of what was written in
     it, and no others than it wrote; at the end, over the elements whose last value is a giver's."""
-    sent = {(x.phase, t.array): t for x, parts in found for t in parts}
-    problem = _wrong_loops(list(sent.values()))
+    sent = {(x.phase, a): [t for t in parts if t.array == a] for x, parts in found for a in x.elements}
+    problem = _wrong_loops([t for _, parts in found for t in parts])
     if problem:
         return problem
-    finals = final_writers(p)
+    finals, ranked = final_writers(p), RankedProgram(p, cut, blocks)
     for q in cut.shared:
         for array in (a for a in sorted(finals) if not joined(q, a)):
             flow = [handed_on(q, m)[1] for m in maps_of(p.deps.flows[array])]
-            problem = _behind(RankedProgram(p, cut, blocks), q, array, flow, sent.get((q.name, array)))
+            problem = _behind(ranked, q, array, flow, sent.get((q.name, array), ()))
             if problem:
                 return problem
     for array in dict.fromkeys(x.array for b in blocks for x in b.arrays):
-        problem = _at_start(p, cut, blocks, array, sent.get((START, array)))
+        problem = _at_start(p, cut, blocks, array, sent.get((START, array), ()))
         if problem:
             return problem
     for array in sorted(finals):
-        problem = _at_end(p, cut, blocks, array, finals[array], sent.get(("", array)))
+        problem = _at_end(ranked, array, finals[array], sent.get(("", array), ()))
         if problem:
             return problem
     return ""
@@ -111,13 +112,13 @@ def wrong_turns(ranked: RankedProgram, q: Phase, parts: Sequence[MessageLoops]) 
     """What a rank gets before its turn in a phase is what it reads of those before it, and what those have written. All
     that they run stands before all that it runs, in the source as well."""
     p = ranked.p
-    sent = {t.array: t for t in parts}
     problem = _wrong_loops(parts)
     for array in sorted(p.deps.flows):
         if not p.scop.arrays[array].inside:
             flow = [handed_on(q, m)[0] for m in maps_of(p.deps.flows[array])]
-            problem = problem or _behind(ranked, q, array, flow, sent.get(array))
-            back = _message(sent.get(array), array, p, message_space(p, outer_names(q), ranked.blocks))
+            sent = [t for t in parts if t.array == array]
+            problem = problem or _behind(ranked, q, array, flow, sent)
+            back = _message(sent, array, p, message_space(p, outer_names(q), ranked.blocks))
             problem = problem or _backwards(ranked, q, back)
     return problem
 
@@ -156,41 +157,37 @@ def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequenc
     if problem:
         return problem
     space = message_space(p, move[0].outer, blocks)
-    ranks = two_ranks(space, blocks).intersect(some_steps(space))
-    parts, want = {t.array: t for t in move[1]}, wide_halo(ranked, wide)
+    ranks = two_ranks(space, blocks).intersect(some_steps(space, wide))
+    want = wide_halo(ranked, wide)
     for array in sorted(p.deps.flows):
         if not p.scop.arrays[array].inside:
-            got = _message(parts.get(array), array, p, space)
+            got = _message([t for t in move[1] if t.array == array], array, p, space)
             needed = want.get(array, got.subtract(got)).align_params(space)
             if not needed.intersect_params(ranks).is_equal(got.intersect_params(ranks)):
                 return f"ahead of some steps, messages do not have what is read of `{array}`"
     return ""
 
 
-def _message(t: MessageLoops | None, array: str, p: Program, space: isl.Space) -> isl.Set:
-    """The elements in a message."""
-    if t is None:
-        (one, *_) = p.scop.accesses_to(array)
-        return isl.Set.empty(one[1].relation.range().get_space().align_params(space))
-    (statement,) = t.made.scop.statements
-    return statement.domain.set_tuple_name(array).align_params(space)
+def _message(parts: Sequence[MessageLoops], array: str, p: Program, space: isl.Space) -> isl.Set:
+    """The elements of an array in a message."""
+    (one, *_) = p.scop.accesses_to(array)
+    out = isl.Set.empty(one[1].relation.range().get_space().align_params(space))
+    for t in parts:
+        (statement,) = t.made.scop.statements
+        out = out.union(statement.domain.set_tuple_name(array).align_params(space))
+    return out
 
 
 def _behind(
-    ranked: RankedProgram, q: Phase, array: str, flow: Sequence[isl.Map], t: MessageLoops | None
+    ranked: RankedProgram, q: Phase, array: str, flow: Sequence[isl.Map], parts: Sequence[MessageLoops]
 ) -> str:
     """The message behind a phase, for one array."""
     p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
     space = message_space(p, outer_names(q), blocks)
-    ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
-    wrote = isl.Set.empty(got.get_space())
+    ranks, got = two_ranks(space, blocks), _message(parts, array, p, space)
     for name in q.stmts:
         s = p.scop.statement(name)
         given = fixed(s.domain, outer_names(q), space)
-        for a in (a for a in s.accesses if a.write and a.array == array):
-            relation = a.relation.align_params(space).preimage_domain_multi_aff(given)
-            own = run_by(s.domain.align_params(space).preimage_multi_aff(given), q, name, blocks, GIVER, q.depth)
-            wrote = wrote.union(own.apply(relation))
         for m in (m for m in flow if m.get_tuple_name(_IN) == name):
             reader = cut.phase_of(str(m.get_tuple_name(_OUT)))
             pairs = m.align_params(space).preimage_domain_multi_aff(given)
@@ -204,16 +201,18 @@ def _behind(
                 if not needed.is_subset(got):
                     missing = needed.subtract(got).sample_point()
                     return f"`{array}` is written by {name} on one rank and read on another, but not sent: {missing}"
-    if not got.intersect_params(ranks).is_subset(wrote):
+    if not got.intersect_params(ranks).is_subset(just_written(ranked, q, array)):
         return f"a message has elements of `{array}` that its sender has not just written"
     return ""
 
 
-def _at_start(p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str, t: MessageLoops | None) -> str:
+def _at_start(
+    p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str, parts: Sequence[MessageLoops]
+) -> str:
     """The first message, for an array of which ranks hold blocks: all that a taker reads before it is written, and
     nothing but what its giver holds."""
     space = message_space(p, (), blocks)
-    ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
+    ranks, got = two_ranks(space, blocks), _message(parts, array, p, space)
     for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
         stmt = str(m.get_tuple_name(_IN))
         reader = cut.phase_of(stmt)
@@ -230,11 +229,12 @@ def _at_start(p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str, t:
 
 
 def _at_end(
-    p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str, flow: Sequence[isl.Map], t: MessageLoops | None
+    ranked: RankedProgram, array: str, flow: Sequence[isl.Map], parts: Sequence[MessageLoops]
 ) -> str:
     """The last message, for one array: exactly what the giver wrote last."""
+    p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
     space = message_space(p, (), blocks)
-    ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
+    ranks, got = two_ranks(space, blocks), _message(parts, array, p, space)
     want = isl.Set.empty(got.get_space())
     for m in flow:
         q = cut.phase_of(str(m.get_tuple_name(_IN)))

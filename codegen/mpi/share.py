@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from functools import partial
 
 from codegen.diagnostics import InputError
-from codegen.mpi.blocks import blocks_of
+from codegen.mpi.blocks import STEPS, blocks_of
 from codegen.mpi.cyclic import in_turn
 from codegen.mpi.grid import on_grid
 from codegen.mpi.layout import layouts
-from codegen.mpi.messages import Exchange, RankedProgram, exchanges, gathered, in_turns
+from codegen.mpi.messages import WIDE, Exchange, RankedProgram, exchanges, gathered, in_turns
 from codegen.mpi.overlap import Margins, margins
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
 from codegen.mpi.trees import MessageLoops, transfers
 from codegen.mpi.variables import cut_with_variables
-from codegen.mpi.wide import STEPS, WIDE, Wide, wide_halo, widened
+from codegen.mpi.wide import Wide, wide_halo, widened
 from codegen.options import GenOptions
 from codegen.plan.model import Ranks
 from codegen.record import record
@@ -91,7 +91,7 @@ def _totals(ranked: RankedProgram, q: Phase) -> tuple[MessageLoops, ...]:
             if x.array in arrays:
                 name = ranked.p.scop.arrays[x.array].base
                 raise NotShared(f"a reduction gathers in `{name}`, of which ranks hold blocks")
-    return transfers(ranked.p, ranked.cut, Exchange(q.name, outer_names(q), arrays), ranked.blocks)
+    return transfers(ranked.p, ranked.cut, Exchange(q.name, outer_names(q), arrays), ranked.blocks, apart=False)
 
 
 def several_steps(ranked: RankedProgram) -> WideSteps | None:

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.ast.ctree import CNode
-from codegen.ast.generate import generate
-from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, ordered, running
-from codegen.mpi.messages import Exchange, message_space
+from codegen.ast.ctree import CExpr, CNode, For, Fun, If, Instance, Name
+from codegen.ast.generate import expression, generate
+from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, held_by, ordered, running
+from codegen.mpi.boxes import Box, boxes_of
+from codegen.mpi.messages import START, Exchange, RankedProgram, just_written, message_space, two_ranks
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
-from codegen.scop.dependences import Dependences, param_space
+from codegen.scop.dependences import Dependences
 from codegen.scop.expr import Lit
 from codegen.scop.model import Access, Guard, Param, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
@@ -100,8 +101,11 @@ def _counting(name: str, stmts: Sequence[Statement], position: int) -> Loop:
     return Loop(name, exprs)
 
 
-def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[RankBlocks]) -> tuple[MessageLoops, ...]:
-    """The loops over the elements that an exchange moves, array by array."""
+def transfers(
+    p: Program, cut: Cut, x: Exchange, blocks: Sequence[RankBlocks], apart: bool = True
+) -> tuple[MessageLoops, ...]:
+    """The loops over the elements that an exchange moves, array by array: a nest for each box of them if they may be
+    taken apart, or one for a set that is not a few boxes."""
     space = message_space(p, x.outer, blocks)
     known = p.scop.context.align_params(space)
     q = next((q for q in cut.phases if q.name == x.phase), None)
@@ -109,27 +113,80 @@ def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[RankBlocks]) -
         runs = running(p.scop, q, x.outer, space)
         own = [b for b in blocks if x.phase in b.phases]
         known = known.intersect(runs).intersect(ordered(space, own, GIVER, TAKER)).coalesce()
-    return tuple(_transfer(p, x, blocks, array, known) for array in sorted(x.elements))
+    ranks = known.intersect(two_ranks(space, blocks)).coalesce()
+    out: list[MessageLoops] = []
+    for array in sorted(x.elements):
+        made = _message_model(p, x, blocks, array, known)
+        (statement,) = made.statements
+        right = _right(RankedProgram(p, cut, blocks), x, q, array)
+        right = None if right is None else right.set_tuple_name(statement.name)
+        boxes = boxes_of(made, made.arrays[array], statement.domain, ranks, blocks, right) if apart else ()
+        for box in boxes:
+            elements = box.elements(statement.domain).intersect_params(known)
+            out.append(_over(_with_elements(made, elements), array, box))
+        if not boxes:
+            out.append(_over(made, array))
+    return tuple(out)
 
 
-def _transfer(p: Program, x: Exchange, blocks: Sequence[RankBlocks], array: str, known: isl.Set) -> MessageLoops:
+def _right(ranked: RankedProgram, x: Exchange, q: Phase | None, array: str) -> isl.Set | None:
+    """What a giver can send without doing harm: what it has just written, or holds before anything is; None where only
+    what is needed is known to be right."""
+    if q is not None:
+        return just_written(ranked, q, array)
+    if x.phase != START:
+        return None
+    space = message_space(ranked.p, x.outer, ranked.blocks)
+    whole = isl.Set.universe(x.elements[array].align_params(space).get_space())
+    return held_by(whole, ranked.blocks, array, GIVER)
+
+
+def _message_model(p: Program, x: Exchange, blocks: Sequence[RankBlocks], array: str, known: isl.Set) -> Scop:
+    """A model whose one statement has the elements of a message as its instances."""
     space = known.get_space()
     elements = x.elements[array].align_params(space)
     like, reach = p.scop.accesses_to(array)[0]
     domain = elements.set_tuple_name("X")
-    access = _identity(reach, domain)
     names = tuple(f"e{k}" for k in range(domain.dim(isl.dim_type.set)))
-    statement = _plain("X", names, domain, (access,), like)
+    statement = _plain("X", names, domain, (_identity(reach, domain),), like)
     params = (*p.scop.params, *(Param(n, n, LONG) for n in x.outer), *block_params(blocks, GIVER, TAKER))
     true = isl.Set.universe(space)
-    scop = replace(
-        p.scop, params=params, context=known, statements=(statement,),
-        guard=Guard(true, true),
-    )  # fmt: skip
-    tree: Node = Leaf("X")
-    if names:
-        tree = Band(tuple(_counting(n, [statement], k) for k, n in enumerate(names)), tree)
-    return MessageLoops(array, ModelLoops(scop, tree, generate(scop, tree, peel=False)), access)
+    return replace(p.scop, params=params, context=known, statements=(statement,), guard=Guard(true, true))
+
+
+def _with_elements(scop: Scop, domain: isl.Set) -> Scop:
+    """The model with other elements."""
+    (statement,) = scop.statements
+    access = _identity(statement.accesses[0], domain)
+    return replace(scop, statements=(replace(statement, domain=domain, accesses=(access,)),))
+
+
+def _over(scop: Scop, array: str, box: Box | None = None) -> MessageLoops:
+    """The loops over the elements of a message."""
+    (statement,) = scop.statements
+    tree: Node = Leaf(statement.name)
+    loops = tuple(_counting(n, [statement], k) for k, n in enumerate(statement.iterators))
+    if loops:
+        tree = Band(loops, tree)
+    code = generate(scop, tree, peel=False) if box is None else _box_loops(box, statement, loops, scop.context)
+    return MessageLoops(array, ModelLoops(scop, tree, code), statement.accesses[0])
+
+
+def _box_loops(box: Box, statement: Statement, loops: Sequence[Loop], known: isl.Set) -> CNode:
+    build = isl.AstBuild.from_context(known)
+
+    def extreme(name: str, ends: Sequence[isl.Aff]) -> CExpr:
+        values = tuple(expression(build.expr_from_pw_aff(isl.PwAff.from_aff(e))) for e in ends)
+        return values[0] if len(values) == 1 else Fun(name, values)
+
+    at = tuple(Name(f"x{k}") for k in range(len(loops)))
+    code: CNode = Instance(statement.name, at, (at,), ())
+    for k in reversed(range(len(loops))):
+        low, past = extreme("max", box.lows[k]), extreme("min", box.pasts[k])
+        code = For(at[k].name, low, "<", past, 1, code, loops[k])
+    when = box.when.gist(known)
+    always = when.is_equal(isl.Set.universe(when.get_space()))
+    return code if always else If(expression(build.expr_from_set(when)), code)
 
 
 def _identity(reach: Access, domain: isl.Set) -> Access:
@@ -141,7 +198,3 @@ def _identity(reach: Access, domain: isl.Set) -> Access:
         index = index.set_pw_aff(k, isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k)))
     relation = isl.Map.from_multi_pw_aff(index).intersect_domain(domain)
     return replace(reach, write=True, index=index, relation=relation, partial=False)
-
-
-def space_of(made: ModelLoops) -> isl.Space:
-    return param_space(made.scop)

@@ -17,6 +17,7 @@ from codegen.ast.ctree import CNode, For, walk
 from codegen.mpi.blocks import (
     GIVER,
     MINE,
+    STEPS,
     TAKER,
     RankBlocks,
     block_params,
@@ -38,9 +39,7 @@ from codegen.scop.types import LONG
 from codegen.transform.program import Program, make_program
 
 _IN, _OUT, _SET, _PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
-STEPS = ("tw_step_from", "tw_step_to")
 SLOPES = 8  # iterations of the shared loop that values may move in a step
-WIDE = "steps"  # the exchange ahead of some steps
 
 
 @record
@@ -138,17 +137,21 @@ def reached(domain: isl.Set, wide: Wide, ends: tuple[str, str], space: isl.Space
     return domain.intersect(i.ge_set(param(ends[0]).sub(far))).intersect(i.lt_set(param(ends[1]).add(far)))
 
 
-def some_steps(space: isl.Space) -> isl.Set:
-    """There is a step."""
+def some_steps(space: isl.Space, wide: Wide) -> isl.Set:
+    """There is a step, and all of them are steps of the loop around the phases: the loop over their beginnings runs
+    from its first to before `past`, and cuts the last of them there."""
     local = isl.LocalSpace.from_space(space)
-    first, past = (isl.Aff.var_on_domain(local, _PARAM, space.find_dim_by_name(_PARAM, n)) for n in STEPS)
-    return first.lt_set(past)
+    begin, end = (isl.PwAff.from_aff(isl.Aff.var_on_domain(local, _PARAM, space.find_dim_by_name(_PARAM, n)))
+                  for n in STEPS)  # fmt: skip
+    inside = begin.ge_set(wide.first.align_params(space)).intersect(end.le_set(wide.past.align_params(space)))
+    return begin.lt_set(end).intersect(inside)
 
 
 def wide_program(p: Program, wide: Wide, blocks: Sequence[RankBlocks]) -> Program:
     """What one rank runs in some steps."""
     space = step_space(p.scop, blocks, MINE)
-    context = p.scop.context.align_params(space).intersect(ordered(space, blocks, MINE)).intersect(some_steps(space))
+    context = p.scop.context.align_params(space).intersect(ordered(space, blocks, MINE))
+    context = context.intersect(some_steps(space, wide))
     ends = blocks[0].ends(MINE)
     stmts = tuple(
         replace(
@@ -181,7 +184,7 @@ def wide_halo(ranked: RankedProgram, wide: Wide) -> dict[str, isl.Set]:
     p, blocks = ranked.p, ranked.blocks
     space = step_space(p.scop, blocks, GIVER, TAKER)
     taker = {s.name: reached(s.domain, wide, blocks[0].ends(TAKER), space) for s in p.scop.statements}
-    ranks = two_ranks(space, blocks).intersect(some_steps(space))
+    ranks = two_ranks(space, blocks).intersect(some_steps(space, wide))
     out: dict[str, isl.Set] = {}
     for array in sorted(p.deps.flows):
         if p.scop.arrays[array].inside:
@@ -215,7 +218,8 @@ def not_closed(ranked: RankedProgram, wide: Wide) -> str:
     """Does a rank run all that its instances read of the same steps, and all of its own block?"""
     p, blocks = ranked.p, ranked.blocks
     space = step_space(p.scop, blocks, MINE)
-    known = p.scop.context.align_params(space).intersect(ordered(space, blocks, MINE)).intersect(some_steps(space))
+    known = p.scop.context.align_params(space).intersect(ordered(space, blocks, MINE))
+    known = known.intersect(some_steps(space, wide))
     ends = blocks[0].ends(MINE)
     mine = {s.name: reached(s.domain, wide, ends, space) for s in p.scop.statements}
     for s in p.scop.statements:
