@@ -27,7 +27,7 @@ from codegen.checking.ranks.run import MORE_THAN_CORES
 from codegen.mpi.network import load_network
 from codegen.mpi.predict.load import Setting, setting
 from codegen.mpi.predict.scaling import chart, scaling
-from codegen.mpi.predict.simulate import Machine, predict, work
+from codegen.mpi.predict.simulate import Machine, crowding, predict, work
 from codegen.mpi.share import SharedRegion, share_out
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -132,15 +132,18 @@ def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, roun
         asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory"))).sent
         ratio = f", bytes sent {sent / asked:.3f} of what the sets have" if asked else ""
         print(f"  {ranks:3} x {threads:<8} {seconds:9.4f} s, {alone / seconds:5.2f} of threads only{ratio}")
-    ahead(name, x, sizes, folder, cores, rounds)
+    ahead(name, x, sizes, folder, cores, rounds, alone)
 
 
-def ahead(name: str, x: SharedRegion, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int) -> None:
-    """Ranks with one thread each, measured and predicted from the time of one."""
+def ahead(
+    name: str, x: SharedRegion, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int, together: float
+) -> None:
+    """Ranks with one thread each, measured and predicted: from the time of one, and of all threads `together`."""
     values, counts = tuple(sizes.values()), [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
     one, _ = best(name, folder, values, (1, 1), rounds)
     at = setting(x.program.scop, sizes, 1)
-    machine = Machine(load_network("shared-memory"), one / work(x, at.sizes))
+    each, beside = one / work(x, at.sizes), crowding(cores, one / together)
+    machine = Machine(load_network("shared-memory"), each, beside)
     speeds = {n: one / best(name, folder, values, (n, 1), rounds)[0] for n in counts}
     for n, v in speeds.items():
         expected = one / predict(x, Setting(at.sizes, n), machine).seconds

@@ -14,12 +14,15 @@ import islpy as isl
 
 from codegen.mpi.blocks import GIVER, STEPS, TAKER, RankBlocks
 from codegen.mpi.layout import extent_of
+from codegen.mpi.phase_program import OUTER
+from codegen.mpi.predict.counting import points, with_values
 from codegen.record import record
 from codegen.scop.model import Array, Scop
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 FAR = 8  # numbers by which a box may begin or end beside one of the ends
 FEW = 2  # indices of a block at the edge of an array that may be no iterations
+MORE = 1.05  # bytes for one that are asked for
 SLOPES = 8  # and by which that may grow with each step without a message
 
 
@@ -55,6 +58,9 @@ def boxes_of(
     some = ranks if right is None else ranks.intersect(_with_blocks(ranks.get_space(), blocks))
     most = within if right is None else within.union(right.align_params(ranks.get_space()).intersect_params(ranks))
     asked = _Asked(ranks, some, most, blocks)
+    run = None if right is None else _one_run(scop, array, within, asked)
+    if run is not None:
+        return (run,)
     for parts in _partings(within, blocks):
         found = tuple(_box(scop, array, part, asked) for part in parts)
         sets = [b.elements(exact).intersect_params(ranks) for b in found]
@@ -89,18 +95,22 @@ def _with_blocks(space: isl.Space, blocks: Sequence[RankBlocks]) -> isl.Set:
 
 
 def _partings(within: isl.Set, blocks: Sequence[RankBlocks]) -> Iterator[list[isl.Set]]:
-    """A set as one part; as one for each axis along which two blocks differ; as its pieces."""
-    yield [within]
+    """A set as one part for each axis along which two blocks differ, if they differ along one only; as a whole; as its
+    pieces."""
     axes = max((b.axes for b in blocks), default=1)
     if axes > 1:
-        faces = []
+        faces, left = [], within
         for axis in range(axes):
             face = within
             for b in (b for b in blocks if b.axis != axis):
                 for a, c in zip(b.ends(GIVER), b.ends(TAKER), strict=True):
-                    face = face.equate(_PARAM, face.find_dim_by_name(_PARAM, a), _PARAM, face.find_dim_by_name(_PARAM, c))
+                    ends = (face.find_dim_by_name(_PARAM, name) for name in (a, c))
+                    face = face.equate(_PARAM, next(ends), _PARAM, next(ends))
             faces.append(face)
-        yield [f for f in faces if not f.is_empty()]
+            left = left.subtract(face)
+        if left.is_empty():
+            yield [f for f in faces if not f.is_empty()]
+    yield [within]
     pieces = [isl.Set.from_basic_set(b) for b in within.get_basic_sets()]
     if 1 < len(pieces) <= 4:
         yield pieces
@@ -119,6 +129,44 @@ def _box(scop: Scop, array: Array, part: isl.Set, asked: _Asked) -> Box:
     runs = always.elements(part).intersect_params(asked.some).params()
     short = Box(always.lows, always.pasts, whole.when.gist(isl.Set.from_basic_set(runs.simple_hull())))
     return _fewest(short if _as_good(short, whole, part, asked) else whole, part, asked)
+
+
+def _one_run(scop: Scop, array: Array, within: isl.Set, asked: _Asked) -> Box | None:
+    """A box whose elements lie side by side in memory, because it has whole lines or planes of an array, and not many
+    more than asked for; None where there is none, or a box that is exact has them so, too."""
+    seen = _example(within, asked.blocks)
+    n = within.dim(_SET)
+    if seen.is_empty() or n < 2:
+        return None
+    thick = next((k for k in range(n) if not seen.dim_min_val(k).eq(seen.dim_max_val(k))), n)
+    held = {x.position for b in asked.blocks for x in b.arrays if x.array == array.name}
+    whole = {k: extent_of(scop, array, k) for k in range(thick + 1, n)}
+    if not whole or held & set(whole) or any(e is None for e in whole.values()):
+        return None
+    box, space = _box(scop, array, within, asked), asked.ranks.get_space()
+    zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
+    ends = {k: e.align_params(space).get_pieces()[0][1] for k, e in whole.items() if e is not None}
+    made = Box(
+        tuple((zero,) if k in whole else lows for k, lows in enumerate(box.lows)),
+        tuple((ends[k],) if k in whole else pasts for k, pasts in enumerate(box.pasts)),
+        box.when,
+    )
+    elements = made.elements(within).intersect_params(asked.ranks)
+    if not within.is_subset(elements) or not elements.is_subset(asked.most) or elements.is_equal(within):
+        return None
+    return made if points(_example(elements, asked.blocks)) <= MORE * points(seen) else None
+
+
+def _example(elements: isl.Set, blocks: Sequence[RankBlocks]) -> isl.Set:
+    """The elements at certain sizes, from a rank to the next one along the first axis."""
+    ends = {(0, GIVER): (120, 160), (0, TAKER): (160, 200)}
+    given = dict.fromkeys((str(elements.get_dim_name(_PARAM, k)) for k in range(elements.dim(_PARAM))), 240)
+    given |= {name: 8 + 4 * k for k, name in enumerate(STEPS)}
+    for b in blocks:
+        for who in (GIVER, TAKER):
+            given |= dict(zip(b.ends(who), ends.get((b.axis, who), (80, 120)), strict=True))
+    outer = [name for name in given if name.startswith(OUTER)]
+    return with_values(elements, {**given, **dict.fromkeys(outer, 8)})
 
 
 def _as_good(box: Box, other: Box, part: isl.Set, asked: _Asked) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from codegen.hosts.region import read_back
 from codegen.mpi.cost import pays_test
@@ -12,18 +13,26 @@ from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.views import RankViews
 from codegen.record import record
 from codegen.region import indent
-from codegen.target.emit import SUPPORT, AnyKernel, Kernel, RegionText, all_views, deeper, exact_calls
-from codegen.target.finish.names import names_for
-from codegen.target.finish.wrap import wrap
-from codegen.target.finished import called_kernels
+from codegen.target.emit import (
+    SUPPORT,
+    AnyKernel,
+    Kernel,
+    RegionText,
+    Surroundings,
+    all_views,
+    deeper,
+    exact_calls,
+)
+from codegen.target.finish.names import NameSpelling, names_for
+from codegen.target.finished import FinishedText, finished
 from codegen.target.guards.computed_parameters import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
-from codegen.target.portable import Portable, for_all
 from codegen.target.region_views import with_variant
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
 from codegen.targets.base import RegionJob
+from codegen.verify.finish import wrong_finish
 from codegen.verify.guards import check_ahead_of
 from codegen.verify.overlap.check import overlap_test
 from codegen.verify.variants import wrong_variants
@@ -51,7 +60,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     guard = _guard(ranks, ints, alias.text)
     summary = f"ranks over {', '.join(dict.fromkeys(name for q in ranks.cut.shared for name in q.names(scop)))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
-    values = {
+    values: dict[str, Any] = {
         "indent": indent(job.original, s.region.indent),
         "number": scop.region,
         "function": scop.function,
@@ -82,12 +91,11 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
         (v.when, made(with_variant(views, k), [b.variant_kernels[k] for b in ranks.builders]))
         for k, v in enumerate(ranks.variants)
     ]
-    text, portable = _for_machines(base, others)
     names = names_for(job.options.prefix, (s.text[slice(*s.span)], job.original))
-    folded, _ = wrap(names.of(text).replace(MARK, other), [other])
-    folded = folded if folded.endswith("\n") else folded + "\n"
-    called = called_kernels(base, portable)
-    return RanksText(folded, base.helpers, called, names.new(text), summary, _remark(ranks), ranks.cut)
+    done = finished(base, Surroundings(MARK, values["indent"], summary, alias.text, names), others)
+    _prove_finish(base, done, [x for _, x in others], names)
+    text = _own_macros(done.text, other).replace(MARK, other)
+    return RanksText(text, done.helpers, done.called, done.names, summary, _remark(ranks), ranks.cut)
 
 
 def _guard(ranks: RankViews, ints: IntPrinter, apart: str) -> str:
@@ -98,17 +106,24 @@ def _guard(ranks: RankViews, ints: IntPrinter, apart: str) -> str:
     return all_of((guard_text(ranks.scop, ints), apart, "tw_ranks() > 1", turns, pays))
 
 
-def _for_machines(base: RegionText, others: Sequence[tuple[str, RegionText]]) -> tuple[str, Portable | None]:
-    """One text for all variants of the machine, each of which was proven."""
-    if not others:
-        return base.plain, None
-    text, portable = for_all(base, others)
-    problem = wrong_variants(text, portable.variants, [x.plain for _, x in others]) if portable is not None else ""
+def _prove_finish(base: RegionText, done: FinishedText, others: Sequence[RegionText], names: NameSpelling) -> None:
+    """Raises NotShared unless the text for the file is, for each machine, the one that was proven."""
+    problem = ""
+    if done.portable is not None:
+        problem = wrong_variants(done.merged, done.portable.variants, [x.plain for x in others])
+    problem = problem or wrong_finish(done.merged or base.plain, done.text, names)
     if problem:
-        raise NotShared(f"what was printed for several machines could not be proven: {problem}")
-    return text, portable
+        raise NotShared(f"what stands in the file is not what was proven: {problem}")
 
 
+def _own_macros(text: str, other: str) -> str:
+    """The text with names for its macros that the text inside it does not define, too."""
+    for name in set(_MACRO.findall(text)) & set(_MACRO.findall(other)):
+        text = re.sub(rf"\b{name}\b", f"{name}_SHARED", text)
+    return text
+
+
+_MACRO = re.compile(r"^#define (\w+)\(", re.M)
 _WORD = re.compile(r"\b(?:tw|TW)_\w+")
 MARK = "/* one rank */"
 

@@ -12,7 +12,7 @@ from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Array, Scop
 
-AXES = 2  # of a grid of ranks, at most: loops over the messages of three take minutes to find
+AXES = 3  # of a grid of ranks, at most
 HINT = "write --distribute 'A: block, *' for the rows of a matrix A, more arrays behind a semicolon"
 
 

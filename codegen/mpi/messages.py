@@ -22,6 +22,7 @@ from codegen.mpi.blocks import (
     run_by,
     with_params,
 )
+from codegen.mpi.layout import extent_of
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
@@ -264,3 +265,29 @@ def just_written(ranked: RankedProgram, q: Phase, array: str) -> isl.Set:
             own = run_by(s.domain.align_params(space).preimage_multi_aff(given), q, s.name, blocks, GIVER, q.depth)
             out = out.union(own.apply(relation))
     return out
+
+
+def has_current(ranked: RankedProgram, array: str, space: isl.Space) -> isl.Set:
+    """The elements of an array of which ranks hold blocks that a giver holds and no other rank writes: whenever it
+    sends them, they are what the source has there by then."""
+    p, blocks = ranked.p, ranked.blocks
+    (_, reach), *_ = p.scop.accesses_to(array)
+    none = isl.Set.empty(reach.relation.range().get_space().align_params(space))
+    if not is_held(blocks, array) or any(joined(q, array) for q in ranked.cut.phases):
+        return none
+    out = held_by(none.complement(), blocks, array, GIVER)
+    local = isl.LocalSpace.from_space(out.get_space())
+    for k in range(out.dim(isl.dim_type.set)):
+        extent = extent_of(p.scop, p.scop.arrays[array], k)
+        if extent is None:
+            return none
+        at = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k))
+        past = extent.align_params(space).add_dims(_IN, out.dim(isl.dim_type.set)).set_tuple_id(_IN, out.get_tuple_id())
+        out = out.lower_bound_val(isl.dim_type.set, k, isl.Val(0)).intersect(at.lt_set(past))
+    for s, a in p.scop.accesses_to(array):
+        q = ranked.cut.phase_of(s.name)
+        if a.write and q.shared is not None:
+            domain = s.domain.align_params(space)
+            others = domain.subtract(run_by(domain, q, s.name, blocks, GIVER))
+            out = out.subtract(others.apply(a.relation.align_params(space)))
+    return out.coalesce()

@@ -25,12 +25,14 @@ DEALT = 8
 
 @record
 class Network:
-    """`latency` in seconds, `bandwidth` of a node in bytes per second."""
+    """`latency` in seconds, `bandwidth` of a node in bytes per second. With `one_node` all ranks are on one machine:
+    they share its memory, and messages are copies that its cores make."""
 
     name: str
     description: str
     latency: float
     bandwidth: float
+    one_node: bool = False
 
 
 def network_names() -> tuple[str, ...]:
@@ -59,4 +61,5 @@ def load_network(spec: str) -> Network:
             what = "a string" if kinds == (str,) else "a positive number"
             raise InputError("bad-network", f"'{key}' must be {what}", Loc(spec), "latency in s, bandwidth in bytes/s")
     about = str(found.get("description", ""))
-    return Network(found["name"], about, float(found["latency"]), float(found["bandwidth"]))
+    one = found.get("one_node", False) is True
+    return Network(found["name"], about, float(found["latency"]), float(found["bandwidth"]), one)

@@ -16,10 +16,12 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 from codegen.scop.types import LONG
 from codegen.transform.program import Program, make_program
 
+OUTER = "tw_outer_"  # with a number: the iteration of a loop around a phase
+
 
 def outer_names(q: Phase) -> tuple[str, ...]:
     """The parameters that stand for the loops around a phase."""
-    return tuple(f"tw_outer_{k}" for k in range(q.depth))
+    return tuple(f"{OUTER}{k}" for k in range(q.depth))
 
 
 def fixed(domain: isl.Set, names: Sequence[str], space: isl.Space) -> isl.MultiAff:

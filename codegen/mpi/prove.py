@@ -23,6 +23,7 @@ from codegen.mpi.messages import (
     final_writers,
     gathered,
     handed_on,
+    has_current,
     joined,
     just_written,
     message_space,
@@ -31,7 +32,7 @@ from codegen.mpi.messages import (
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import MessageLoops, ModelLoops, no_dependences
-from codegen.mpi.wide import Wide, not_closed, some_steps, wide_halo
+from codegen.mpi.wide import Wide, not_closed, not_kept, some_steps, wide_halo
 from codegen.scop.dependences import order_map, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.times import in_order
@@ -151,9 +152,9 @@ def wrong_totals(p: Program, q: Phase, parts: Sequence[MessageLoops]) -> str:
 
 def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequence[MessageLoops]]) -> str:
     """Steps without a message: all that a rank reads in them it runs itself, or has from before, or gets ahead of
-    them; and messages have what their sender ran last, or holds."""
+    them, or has got once because nobody writes it; and messages have what their sender ran last, or holds."""
     p, blocks = ranked.p, ranked.blocks
-    problem = not_closed(ranked, wide) or _wrong_loops(move[1])
+    problem = not_closed(ranked, wide) or not_kept(ranked, wide) or _wrong_loops(move[1])
     if problem:
         return problem
     space = message_space(p, move[0].outer, blocks)
@@ -163,8 +164,11 @@ def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequenc
         if not p.scop.arrays[array].inside:
             got = _message([t for t in move[1] if t.array == array], array, p, space)
             needed = want.get(array, got.subtract(got)).align_params(space)
-            if not needed.intersect_params(ranks).is_equal(got.intersect_params(ranks)):
+            needed, got = needed.intersect_params(ranks), got.intersect_params(ranks)
+            if not needed.is_subset(got):
                 return f"ahead of some steps, messages do not have what is read of `{array}`"
+            if not got.is_subset(needed.union(has_current(ranked, array, space))):
+                return f"ahead of some steps, messages have elements of `{array}` that their sender does not have"
     return ""
 
 
@@ -201,7 +205,8 @@ def _behind(
                 if not needed.is_subset(got):
                     missing = needed.subtract(got).sample_point()
                     return f"`{array}` is written by {name} on one rank and read on another, but not sent: {missing}"
-    if not got.intersect_params(ranks).is_subset(just_written(ranked, q, array)):
+    right = just_written(ranked, q, array).union(has_current(ranked, array, space))
+    if not got.intersect_params(ranks).is_subset(right):
         return f"a message has elements of `{array}` that its sender has not just written"
     return ""
 

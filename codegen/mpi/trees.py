@@ -10,9 +10,18 @@ import islpy as isl
 
 from codegen.ast.ctree import CExpr, CNode, For, Fun, If, Instance, Name
 from codegen.ast.generate import expression, generate
-from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, held_by, ordered, running
+from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, ordered, running
 from codegen.mpi.boxes import Box, boxes_of
-from codegen.mpi.messages import START, Exchange, RankedProgram, just_written, message_space, two_ranks
+from codegen.mpi.messages import (
+    START,
+    WIDE,
+    Exchange,
+    RankedProgram,
+    has_current,
+    just_written,
+    message_space,
+    two_ranks,
+)
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.dependences import Dependences
@@ -130,15 +139,14 @@ def transfers(
 
 
 def _right(ranked: RankedProgram, x: Exchange, q: Phase | None, array: str) -> isl.Set | None:
-    """What a giver can send without doing harm: what it has just written, or holds before anything is; None where only
+    """What a giver can send without doing harm: what it has just written, or has as the source has it; None where only
     what is needed is known to be right."""
-    if q is not None:
-        return just_written(ranked, q, array)
-    if x.phase != START:
+    if q is None and x.phase not in (START, WIDE):
         return None
-    space = message_space(ranked.p, x.outer, ranked.blocks)
-    whole = isl.Set.universe(x.elements[array].align_params(space).get_space())
-    return held_by(whole, ranked.blocks, array, GIVER)
+    current = has_current(ranked, array, message_space(ranked.p, x.outer, ranked.blocks))
+    if q is not None:
+        return current.union(just_written(ranked, q, array))
+    return None if current.is_empty() else current
 
 
 def _message_model(p: Program, x: Exchange, blocks: Sequence[RankBlocks], array: str, known: isl.Set) -> Scop:

@@ -103,7 +103,7 @@ class RankViews:
         )
         work = work_text(self.program, self.cut, self.messages.ints({}))
         reach = max(x.wide.slope, *x.wide.more.values())
-        tile, line = time_tile(made.code)
+        tile, line = time_tile(made.plan, made.code, x.wide.slope)
         self.helpers.add("tw_min")
         over = f"long {STEPS[0]} = {first}; {STEPS[0]} < {past}; {STEPS[0]} = tw_next_step({STEPS[0]}, tw_depth)"
         body = (

@@ -29,6 +29,7 @@ from codegen.mpi.blocks import (
 )
 from codegen.mpi.messages import RankedProgram, two_ranks
 from codegen.mpi.phases import Cut
+from codegen.plan.model import Diamond, Plan
 from codegen.recognize.reductions import free_pairs
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences, param_space
@@ -39,6 +40,7 @@ from codegen.scop.types import LONG
 from codegen.transform.program import Program, make_program
 
 _IN, _OUT, _SET, _PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
+LATER = ("tw_later_from", "tw_later_to")  # in proofs, others that come behind them
 SLOPES = 8  # iterations of the shared loop that values may move in a step
 
 
@@ -172,8 +174,12 @@ def wide_program(p: Program, wide: Wide, blocks: Sequence[RankBlocks]) -> Progra
     return make_program(scop, deps, p.tree, p.reassociate)
 
 
-def time_tile(code: CNode) -> tuple[int, int]:
-    """Steps of a tile over time in what a rank runs, and whether threads run such tiles one behind the other."""
+def time_tile(plan: Plan, code: CNode, slope: int) -> tuple[int, int]:
+    """Steps of a tile over time in what a rank runs, and whether threads run such tiles one behind the other. Diamonds
+    are as high as values move from one side of them to the other."""
+    for d in plan.directives:
+        if isinstance(d, Diamond):
+            return max(1, d.size // max(1, 2 * slope)), 0
     tiles = [n for n in walk(code) if isinstance(n, For) and n.step > 1]
     return (tiles[0].step if tiles else 1), int(bool(tiles) and tiles[0].loop.kind == PIPELINED)
 
@@ -196,15 +202,62 @@ def wide_halo(ranked: RankedProgram, wide: Wide) -> dict[str, isl.Set]:
             wrote = _before(within(m.domain(), 1, blocks[0].ends(GIVER)), space)
             relation = next(a.relation for a in writer.accesses if a.write and a.array == array)
             found.append(wrote.apply(relation.align_params(space)))
-        held = is_held(blocks, array)
-        for m in (m for m in maps_of(p.deps.live_in) if held and m.get_tuple_name(_OUT) == array):
-            m = m.align_params(space).intersect_domain(taker[str(m.get_tuple_name(_IN))])
-            found.append(held_by(m.range(), blocks, array, GIVER))
+        if is_held(blocks, array):
+            found.append(_never_written(ranked, array, taker, space).intersect_params(_longest(space, wide)))
         for more in found:
             exact = more.intersect_params(ranks).coalesce()
             if not exact.is_empty():
                 out[array] = out[array].union(exact).coalesce() if array in out else exact
     return out
+
+
+def _never_written(ranked: RankedProgram, array: str, taker: Mapping[str, isl.Set], space: isl.Space) -> isl.Set:
+    """The elements that a giver holds, and a taker reads in some steps before anybody writes them."""
+    p, blocks = ranked.p, ranked.blocks
+    (_, reach), *_ = p.scop.accesses_to(array)
+    out = isl.Set.empty(reach.relation.range().get_space().align_params(space))
+    for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
+        m = m.align_params(space).intersect_domain(taker[str(m.get_tuple_name(_IN))])
+        out = out.union(held_by(m.range(), blocks, array, GIVER))
+    return out
+
+
+def _longest(space: isl.Space, wide: Wide) -> isl.Set:
+    """These steps are as many as there were before, or more. Where they are fewer, as many have been taken before
+    without a message: all but the first and the last are equally many, and the first are not more."""
+    local = isl.LocalSpace.from_space(space)
+    begin, end = (isl.PwAff.from_aff(isl.Aff.var_on_domain(local, _PARAM, space.find_dim_by_name(_PARAM, n)))
+                  for n in STEPS)  # fmt: skip
+    first = wide.first.align_params(space)
+    return end.sub(begin).ge_set(begin.sub(first))
+
+
+def not_kept(ranked: RankedProgram, wide: Wide) -> str:
+    """Is what a rank has got once, of elements that nobody writes, all that it reads of them in as many steps later?"""
+    p, blocks = ranked.p, ranked.blocks
+    space = step_space(p.scop, blocks, GIVER, TAKER)
+    space = with_params(space, LATER)
+    local = isl.LocalSpace.from_space(space)
+    ends = {n: isl.Aff.var_on_domain(local, _PARAM, space.find_dim_by_name(_PARAM, n)) for n in (*STEPS, *LATER)}
+    steps = some_steps(space, wide)
+    sooner = ends[LATER[1]].sub(ends[LATER[0]]).le_set(ends[STEPS[1]].sub(ends[STEPS[0]]))
+    sooner = sooner.intersect(ends[STEPS[1]].le_set(ends[LATER[0]]))
+    known = two_ranks(space, blocks).intersect(steps).intersect(_renamed(steps, space)).intersect(sooner)
+    taker = {s.name: reached(s.domain, wide, blocks[0].ends(TAKER), space) for s in p.scop.statements}
+    for array in sorted(a for a in p.deps.flows if is_held(blocks, a)):
+        got = _never_written(ranked, array, taker, space)
+        if not _renamed(got, space).intersect_params(known).is_subset(got):
+            return f"a rank reads elements of `{array}` that nobody writes, and that it did not get"
+    return ""
+
+
+def _renamed(values: isl.Set, space: isl.Space) -> isl.Set:
+    """A set of some steps, for later ones."""
+    for old, new in zip((*STEPS, *LATER), (*LATER, *STEPS), strict=True):
+        values = values.set_dim_name(_PARAM, values.find_dim_by_name(_PARAM, old), f"{new}_")
+    for name in (*STEPS, *LATER):
+        values = values.set_dim_name(_PARAM, values.find_dim_by_name(_PARAM, f"{name}_"), name)
+    return values.align_params(space)
 
 
 def _before(instances: isl.Set, space: isl.Space) -> isl.Set:

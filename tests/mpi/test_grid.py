@@ -9,6 +9,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from codegen.ast.ctree import CNode, For, Fun, If, Instance
 from codegen.checking.compare import check
 from codegen.diagnostics import InputError
 from codegen.mpi.blocks import RankBlocks, blocks_of
@@ -72,17 +73,36 @@ def without_column(elements: isl.Set) -> isl.Set:
     return elements.subtract(elements.equate(isl.dim_type.set, 1, isl.dim_type.param, at))
 
 
+def plain(node: CNode) -> bool:
+    """One nest without tests inside it, from and to the extremes of at most three numbers."""
+    node = node.then if isinstance(node, If) and node.orelse is None else node
+    while isinstance(node, For):
+        if any(len(e.args) > 3 for e in (node.lower, node.upper) if isinstance(e, Fun)):
+            return False
+        node = node.body
+    return isinstance(node, Instance)
+
+
 def test_messages_along_both_axes() -> None:
     """Proven as they are; not with an element less, for another rank, with too much, or one left out."""
     p, found, blocks, moves = opened(PLATE)
     assert [q.positions(q.stmts[0]) for q in found.shared] == [(1, 2), (1, 2)]
     assert wrong_message(p, found, blocks, moves) == "" == not_shared_out(p, found, blocks)
     assert [x.phase for x, _ in moves] == [START, "P2"]
+    assert all([plain(t.made.code) for t in parts] == [True, True] for _, parts in moves)  # rows, and columns
     changes: tuple[Callable[[isl.Set], isl.Set], ...] = (without_column, swapped, with_more)
     for change in changes:
         assert wrong_message(p, found, blocks, with_elements(moves, p, found, blocks, change, 1)) != ""
     assert "not sent" in wrong_message(p, found, blocks, moves[:1])
     assert "not sent" in wrong_message(p, found, blocks, moves[1:])
+
+
+def test_corners_go_with_rows() -> None:
+    """Of nine points around one, ranks that differ along both axes send the corner: one box has all of it."""
+    text = PLATE.replace("u[i - 1][j] +", "u[i - 1][j - 1] +").replace("u[i + 1][j] +", "u[i + 1][j + 1] +")
+    p, found, blocks, moves = opened(text)
+    assert wrong_message(p, found, blocks, moves) == ""
+    assert [len(parts) for _, parts in moves] == [1, 1]
 
 
 def test_blocks_and_margins_along_the_second_axis() -> None:
@@ -112,8 +132,8 @@ def test_an_axis_that_hands_values_on_is_refused() -> None:
 def test_grids() -> None:
     assert [grid_sides(n, 2) for n in (1, 2, 4, 6, 7, 16)] == [(1, 1), (2, 1), (4, 1), (3, 2), (7, 1), (4, 4)]
     assert grid_sides(64, 3) == (4, 4, 4)
-    with pytest.raises(InputError, match="one to 2 dimensions"):
-        words("a: block, block, block")
+    with pytest.raises(InputError, match="one to 3 dimensions"):
+        words("a: block, block, block, block")
     with pytest.raises(InputError, match="as many dimensions"):
         words("a: block, block; b: block, *")
 

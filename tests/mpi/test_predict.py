@@ -10,7 +10,7 @@ import pytest
 from codegen.mpi.network import load_network
 from codegen.mpi.predict.load import Setting
 from codegen.mpi.predict.scaling import chart, scaling
-from codegen.mpi.predict.simulate import Machine, predict, work
+from codegen.mpi.predict.simulate import Machine, crowding, predict, work
 from codegen.mpi.predict.timeline import simulate
 from codegen.mpi.share import SharedRegion, share_out
 from codegen.mpi.target import TARGETS
@@ -68,6 +68,18 @@ def test_scaling_to_ten_thousand_ranks() -> None:
     assert all(a >= b for a, b in zip(fast.speedup, slow.speedup, strict=True))
     assert all(0 < v <= 1.01 for s in (fast, slow) for v in s.weak)
     ElementTree.fromstring(chart(found, "heat < cold", {2: 1.9}))
+
+
+def test_nobody_is_faster_than_all_ranks_together() -> None:
+    """With more ranks than rows, most have nothing to do; on one node they share its memory and copy messages."""
+    x = shared(HEAT, BLOCKS)
+    for network in ("shared-memory", "infiniband-hdr"):
+        found = scaling(x, {"steps": 100, "n": 200}, on(network), (16, 1024, 10_000))
+        assert all(v <= p for p, v in zip(found.ranks, found.speedup, strict=True)) and max(found.speedup) < 198
+    alone, node = predict(x, Setting(SIZES, 1), on("shared-memory")), load_network("shared-memory")
+    crowded = Machine(node, crowding=crowding(16, 8.0))
+    assert alone.seconds / predict(x, Setting(SIZES, 16), crowded).seconds == pytest.approx(8, rel=0.1)
+    assert crowded.slower(1) == 1 and Machine(load_network("ethernet-10g"), crowding=0.1).slower(16) == 1
 
 
 def test_inspect_shows_owners_bytes_and_a_trace(tmp_path: Path) -> None:

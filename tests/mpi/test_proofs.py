@@ -96,15 +96,21 @@ def test_halos_are_proven(distribute: str) -> None:
     )
 
 
+def with_next_row(elements: isl.Set) -> isl.Set:
+    """With rows that another rank computes."""
+    far = isl.Map(f"{{ {elements.get_tuple_name()}[i, j] -> {elements.get_tuple_name()}[i + 1, j] }}")
+    return elements.union(elements.apply(far))
+
+
 @pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("change", [without_last, swapped, with_more])
+@pytest.mark.parametrize("change", [without_last, swapped, with_more, with_next_row])
 @pytest.mark.parametrize("distribute", ["", BLOCKS])
 def test_wrong_elements_are_found(change: Callable[[isl.Set], isl.Set], distribute: str, which: int) -> None:
     """A message short by one element, for the wrong neighbour, or with elements that its sender has not computed."""
     p, found, blocks, moves = opened(HEAT, distribute)
     faulty = with_elements(moves, p, found, blocks, change, which)
-    if change is with_more and distribute and which == 0:
-        assert wrong_message(p, found, blocks, faulty) == ""  # held by its sender: too much, but right
+    if change is with_more and distribute:
+        assert wrong_message(p, found, blocks, faulty) == ""  # held by its sender alone: too much, but right
     else:
         assert wrong_message(p, found, blocks, faulty) != ""
 
@@ -173,10 +179,22 @@ def test_steps_without_a_message_are_proven(distribute: str) -> None:
     assert wrong_steps(ranked, steps.wide, steps.move) == ""
     narrow = replace(steps.wide, slope=0)
     assert "on another rank in the same steps" in wrong_steps(ranked, narrow, steps.move)
-    for change in (without_last, swapped, with_more):
+    for change, why in (
+        (without_last, "do not have"),
+        (swapped, "do not have"),
+        (with_next_row, "sender does not have"),
+        (with_next_column_of_all, "sender does not have"),
+        (with_more, "" if distribute else "sender does not have"),  # too much, but right
+    ):
         x = replace(steps.move[0], elements={a: change(e) for a, e in steps.move[0].elements.items()})
         faulty = x, transfers(p, found, x, blocks)
-        assert "messages do not have" in wrong_steps(ranked, steps.wide, faulty), change
+        problem = wrong_steps(ranked, steps.wide, faulty)
+        assert why in problem and bool(why) == bool(problem), change
+
+
+def with_next_column_of_all(elements: isl.Set) -> isl.Set:
+    """With what lies behind the end of a row."""
+    return with_more(with_more(with_more(elements)))
 
 
 LU = """void f(int n, double a[n][n])

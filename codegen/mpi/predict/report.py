@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from codegen.machine import load_for
 from codegen.mpi.messages import START
 from codegen.mpi.network import load_network
 from codegen.mpi.phases import NotShared
 from codegen.mpi.predict.load import Setting, block, exchange_behind, message_bytes, setting, shares
 from codegen.mpi.predict.scaling import scaling
-from codegen.mpi.predict.simulate import Machine, predict, work
+from codegen.mpi.predict.simulate import Machine, crowding_of, predict, work
 from codegen.mpi.predict.timeline import simulate, svg, text_rows
 from codegen.mpi.share import SharedRegion, share_out
 from codegen.options import GenOptions
@@ -57,7 +58,8 @@ def predicted(path: str, text: str, options: GenOptions, sizes: Mapping[str, int
     """The predicted time of every region at these sizes, on `ranks` ranks. ValueError for sizes that are missing."""
     ranks = sizes.get(RANKS, 4)
     given = {k: v for k, v in sizes.items() if k != RANKS}
-    machine = Machine(load_network(options.network))
+    described = load_for(options.machine, options.isa)
+    machine = Machine(load_network(options.network), crowding=crowding_of(described))
     out: list[str] = []
     for s in open_source(path, text, options).slices:
         model = model_region(s, options)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from math import log2
 
+from codegen.machine import Machine as Described
 from codegen.mpi.blocks import blocks_for
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.network import ITERATION, Network
@@ -38,10 +39,28 @@ Move = tuple[Exchange, Sequence[MessageLoops]]
 
 @record
 class Machine:
-    """The network, and the seconds of one iteration of a statement on one rank with all its threads."""
+    """The network, and the seconds of one iteration of a statement on one rank with all its threads. On one node, each
+    rank is slower by `crowding` for every other that computes beside it: caches and the bus to memory are shared."""
 
     network: Network
     iteration: float = ITERATION
+    crowding: float = 0.0
+
+    def slower(self, ranks: int) -> float:
+        """How many times as long an iteration takes if so many ranks compute."""
+        return 1 + self.crowding * (ranks - 1) if self.network.one_node else 1.0
+
+
+def crowding(cores: int, speed: float) -> float:
+    """What `Machine` says about a node whose cores are together so many times as fast as one of them."""
+    return max(0.0, cores / max(speed, 1e-9) - 1) / (cores - 1) if cores > 1 else 0.0
+
+
+def crowding_of(machine: Described) -> float:
+    """The same from the description of a processor: of what all cores could read of memory, what there is."""
+    if not machine.core_bandwidth or not machine.memory_bandwidth:
+        return 0.0
+    return crowding(machine.cores, min(machine.cores, machine.memory_bandwidth / machine.core_bandwidth))
 
 
 @record
@@ -63,7 +82,9 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
     """One region, on so many ranks."""
     phases = x.ranked.cut.phases
     runs = {q.name: times(x.program.scop, q, at) for q in phases}
-    early = {q.name: _early(x, q, at, runs[q.name][1]) * machine.iteration for q in phases}
+    one = machine.iteration * machine.slower(at.ranks)
+    beside_messages = 0.0 if machine.network.one_node else one  # there the cores that compute copy messages, too
+    early = {q.name: _early(x, q, at, runs[q.name][1]) * beside_messages for q in phases}
     computing = waiting = hidden = sent = 0.0
     moves = [(START, 1.0, early[phases[0].name]), ("", 1.0, 0.0)]
     for k, q in enumerate(phases):
@@ -71,7 +92,7 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
         following = phases[(k + 1) % len(phases)] if q.depth else phases[min(k + 1, len(phases) - 1)]
         moves.append((q.name, count, early[following.name]))
         waiting += count * len(q.reduced) * 2 * log2(at.ranks) * machine.network.latency
-        computing += count * sum(_slowest(x, q, at, o) for o in outers) / max(1, len(outers)) * machine.iteration
+        computing += count * sum(_slowest(x, q, at, o) for o in outers) / max(1, len(outers)) * one
     for name, count, beside in moves:
         took, moved = _exchange(x, exchange_behind(x, name), at, count, machine.network)
         waiting += max(0.0, took - beside) * count
@@ -80,18 +101,26 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
     return Prediction(computing, waiting, hidden, sent)
 
 
-def seen_ranks(at: Setting) -> tuple[int, ...]:
-    return tuple(dict.fromkeys((0, at.ranks // 2, at.ranks - 1)))
+def seen_ranks(x: SharedRegion, at: Setting) -> tuple[int, ...]:
+    """The first two, of which one may have but the edge of an array, one in the middle and the last: of those that have
+    something to do."""
+    busy = at.ranks
+    if all(b.axes == 1 for b in x.ranked.blocks) and not x.cyclic:
+        sizes = (block(b, Setting(at.sizes, 1), 0) for b in x.ranked.blocks)
+        busy = max(1, min(busy, max((high - low for low, high in sizes), default=busy)))
+    return tuple(dict.fromkeys((0, min(1, busy - 1), busy // 2, busy - 1)))
 
 
 def _slowest(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int]) -> float:
-    ranks = seen_ranks(at) if q.shared is not None else (0,)
-    return max(iterations(x, q, at, outer, r) for r in ranks)
+    if q.shared is None:
+        return iterations(x, q, at, outer, 0)
+    found = [iterations(x, q, at, outer, r) for r in seen_ranks(x, at)]
+    return max(*found, iterations(x, q, Setting(at.sizes, 1), outer, 0) / at.ranks)
 
 
 def _early(x: SharedRegion, q: Phase, at: Setting, outers: Sequence[Sequence[int]]) -> float:
     """Iterations of a phase that a rank runs before it waits."""
-    return min(early_of(x, q, at, outers[0], r) for r in seen_ranks(at)) if outers else 0.0
+    return min(early_of(x, q, at, outers[0], r) for r in seen_ranks(x, at)) if outers else 0.0
 
 
 def early_of(x: SharedRegion, q: Phase, at: Setting, outer: Sequence[int], rank: int) -> float:
@@ -147,7 +176,9 @@ def _exchange(
     worst, sent = 0.0, []
     axes = max(b.axes for b in x.ranked.blocks)
     every = axes > 1 and at.ranks <= GRID
-    for rank in range(at.ranks) if every else seen_ranks(at):
+    seen = tuple(range(at.ranks)) if every else seen_ranks(x, at)
+    near = at.ranks if net.one_node else 1  # ranks that share the bandwidth of a node
+    for rank in seen:
         others = partners(at, rank, axes)
         out = [(message_bytes(x, move, at, None, (rank, r)), n) for r, n in others]
         back = [(message_bytes(x, move, at, None, (r, rank)), n) for r, n in others]
@@ -155,11 +186,11 @@ def _exchange(
         for side in (out, back):
             messages, moved = sum(n for b, n in side if b), sum(b * n for b, n in side)
             if messages:
-                worst = max(worst, net.latency * (1 + NEXT * (messages - 1)) + moved / count / net.bandwidth)
+                worst = max(worst, net.latency * (1 + NEXT * (messages - 1)) + near * moved / count / net.bandwidth)
     if every:
         return worst, sum(sent)
     ends, middle = (sent[0], sent[-1]), sent[len(sent) // 2]
-    return worst, sum(ends) + middle * (at.ranks - 2)
+    return worst, sum(ends) + middle * max(0, seen[-1] - 1) if len(seen) > 1 else sum(sent)
 
 
 def work(x: SharedRegion, sizes: Mapping[str, int]) -> float:

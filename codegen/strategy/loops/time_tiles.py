@@ -8,6 +8,9 @@ bands of steps in turn and follow each other through the grid; very many threads
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+
+import islpy as isl
 
 from codegen.machine import Machine
 from codegen.plan.model import (
@@ -46,6 +49,9 @@ MOST = 16  # steps in tiles over two; a divisor of their rows
 # 4, 8, 128: 0.234; 4, 2, 128: 0.232. Rows cut at 256 instead of whole ones: 4 % more.
 FLAT = (4, 2, 128)
 THICK = 16  # planes and lines of diamonds over three, which want to be thick
+# Over three, where steps are few: the width of diamonds, and how many planes of a block they take at a time. heat-3d,
+# n = 300, 16 ranks of 4 steps: as fast as twice as wide, and better for threads.
+SLIM = (16, 4)
 FILL = 0.6  # the part of a cache that one step through a tile may fill
 LEAST = 2 * ROWS  # rows below which the first-level cache is too small to be worth aiming at
 # Threads up to which they follow each other: the last of them begins when the first has done as many bands of steps as
@@ -87,6 +93,7 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         return None
     if any(not isinstance(k, Leaf) for k in kids(tree.child)) if isinstance(tree.child, Seq) else False:
         return None
+    tree = _still_first(p.scop, tree)
     step, space = tree.loops[0], tree.loops[1:]
     if sum(len(s.accesses) for s in p.scop.statements) * len(tree.loops) > EFFORT:
         return None
@@ -115,7 +122,8 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         wide = (machine.vector_bits // 8, tile.vectors) if elem.kind == "float" else ()
         vectors.append(_point(counts, n, space[-1], Vector, *wide))
         why.append((n, tile.reason))
-    cuts = _cuts(tree.loops, first, sizes, machine)
+    few = any(_moving(p.scop, tree, lp) for lp in space)
+    cuts = _few_steps(tree.loops, first, sizes) if few else _cuts(tree.loops, first, sizes, machine)
     return TimeTiles(Schedule(tree), cuts, tuple(inside), tuple(vectors), tuple(rows), tuple(why))
 
 
@@ -142,6 +150,43 @@ def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Ma
         "those in a row run in parallel",
     )
     return diamonds, tiles
+
+
+def _still_first(scop: Scop, tree: Band) -> Band:
+    """The band whose loops over space, but for the innermost, are in two groups: ends stay, then ends move."""
+    step, *space, last = tree.loops
+    return replace(tree, loops=(step, *sorted(space, key=lambda lp: _moving(scop, tree, lp)), last))
+
+
+def _moving(scop: Scop, tree: Band, lp: Loop) -> bool:
+    """Do the ends of a loop over space depend on the step, as those of a block do that gets smaller with each?"""
+    step = tree.loops[0]
+    for s in (scop.statement(n) for n in statements(tree)):
+        at = [s.iterators.index(_counts(scop, lp, step, s.name) or s.iterators[-1]), 0]
+        values = s.domain.intersect_params(scop.context)
+        for k in reversed(range(values.dim(isl.dim_type.set))):
+            if k not in at:
+                values = values.project_out(isl.dim_type.set, k, 1)
+        values = values.reset_tuple_id()
+        if values.dim(isl.dim_type.set) == 2:
+            sides = (values.project_out(isl.dim_type.set, k, 1) for k in (1, 0))
+            if not next(sides).flat_product(next(sides)).is_subset(values):
+                return True
+    return False
+
+
+def _few_steps(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...]) -> tuple[TimeCut, ...]:
+    """Diamonds along a loop whose ends stay. Blocks that get smaller are taken for a few steps, in which threads that
+    follow each other would have a band each, or none. Rows are whole."""
+    refs = [LoopRef(lp.name, stmt) for lp in band]
+    if len(band) < 4:
+        tile = Tile(tuple(zip(refs, sizes, strict=True)))
+        text = f"tiles of {sizes[0]} steps over {' by '.join(map(str, sizes[1:]))} elements"
+        return (TimeCut((tile,), in_line(band, stmt), text, "threads follow each other through the grid"),)
+    rest = Tile(tuple(zip(refs, (0, 0, *SLIM[1:], 0)[: len(refs)], strict=True)))
+    text = f"diamonds of {SLIM[0]} elements, {SLIM[1]} of the block at a time"
+    threads = (Parallel(LoopRef(band[1].name + "m", stmt)),)
+    return (TimeCut((rest, Diamond(refs[0], refs[1], SLIM[0])), threads, text, "those in a row run in parallel"),)
 
 
 def _counts(scop: Scop, lp: Loop, step: Loop, stmt: str) -> str:
