@@ -94,6 +94,7 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     from codegen.target.finish.rows import laid_out
     from codegen.target.support import emit_support, foreign
     from codegen.target.text.checks import checks, helpers_of
+    from codegen.target.text.functions_used import functions_used
 
     placed = target.placed(done.source, done.outcomes, options)
     done = replace(done, outcomes=placed.outcomes, messages=(*done.messages, *placed.messages))
@@ -126,7 +127,7 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     if "\r\n" in text:
         support = support.replace("\n", "\r\n")
     extra = target.extra(outcomes, options, banner, names)
-    support += extra.support
+    support += functions_used(extra.support, body) if extra.as_called else extra.support
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
         RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary,

@@ -67,7 +67,7 @@ class Mpi(Target):
 
         axes = axes_of(options.distribute)
         text = support(options.network, axes) if axes > 1 else support(options.network)
-        return Extra(text if names is None else names.of(text))
+        return Extra(text if names is None else names.of(text), as_called=True)
 
     def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:
         from codegen.mpi.predict.report import shared_lines

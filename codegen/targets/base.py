@@ -51,11 +51,12 @@ class RegionJob:
 @record
 class Extra:
     """What a target adds to a file: text above the user's own, other files by the endings of their names, and lines for
-    the report."""
+    the report. With `as_called`, functions of the text above that the file does not name are left out."""
 
     support: str = ""
     files: tuple[tuple[str, str], ...] = ()
     report: str = ""
+    as_called: bool = False
 
     def file(self, ending: str) -> str:
         return dict(self.files)[ending]
