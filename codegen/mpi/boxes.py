@@ -13,9 +13,9 @@ from itertools import product
 import islpy as isl
 
 from codegen.mpi.blocks import GIVER, STEPS, TAKER, RankBlocks
+from codegen.mpi.counting import points, with_values
 from codegen.mpi.layout import extent_of
 from codegen.mpi.phase_program import OUTER
-from codegen.mpi.predict.counting import points, with_values
 from codegen.record import record
 from codegen.scop.model import Array, Scop
 

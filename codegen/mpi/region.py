@@ -10,7 +10,6 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
 from codegen.hosts.region import product_variants
-from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import load_network
@@ -19,9 +18,10 @@ from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals, wrong_turns
 from codegen.mpi.share import SharedRegion, WideSteps, several_steps, share_out
 from codegen.mpi.target import RANKS
+from codegen.mpi.text.emit import RanksText, emit_ranks
+from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import skeleton
 from codegen.mpi.variables import declarations
-from codegen.mpi.views import RankViews
 from codegen.mpi.wide import wide_program
 from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse

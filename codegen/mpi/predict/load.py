@@ -10,10 +10,10 @@ from math import prod
 import islpy as isl
 
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, blocks_for
+from codegen.mpi.counting import points, with_values
 from codegen.mpi.messages import Exchange
 from codegen.mpi.network import DEALT
 from codegen.mpi.phases import Phase
-from codegen.mpi.predict.counting import points, with_values
 from codegen.mpi.share import SharedRegion
 from codegen.mpi.trees import MessageLoops
 from codegen.record import record

@@ -13,10 +13,10 @@ from math import log2
 
 from codegen.machine import Machine as Described
 from codegen.mpi.blocks import blocks_for
+from codegen.mpi.counting import points, with_values
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.network import ITERATION, Network
 from codegen.mpi.phases import Phase
-from codegen.mpi.predict.counting import points, with_values
 from codegen.mpi.predict.load import (
     Setting,
     block,

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from codegen.hosts.region import read_back
-from codegen.mpi.cost import pays_test
-from codegen.mpi.phase_text import check_text
 from codegen.mpi.phases import Cut, NotShared
-from codegen.mpi.views import RankViews
+from codegen.mpi.text.cost import pays_test
+from codegen.mpi.text.phase_text import check_text
+from codegen.mpi.text.views import RankViews
 from codegen.record import record
 from codegen.region import indent
 from codegen.target.emit import (

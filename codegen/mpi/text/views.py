@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from codegen.ast.ctree import Block, CNode, For, If, Instance, Name
 from codegen.hosts.region import ProductVariant
 from codegen.mpi.blocks import MINE, STEPS, RankBlocks, blocks_for
-from codegen.mpi.cost import work_text
-from codegen.mpi.message_views import EACH, MessageViews, dealt, head, spelled
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.overlap import Margins
 from codegen.mpi.phase_program import outer_names
-from codegen.mpi.phase_text import check_phase
 from codegen.mpi.phases import JOINED, Cut, Phase
 from codegen.mpi.share import WideSteps
+from codegen.mpi.text.cost import work_text
+from codegen.mpi.text.message_views import EACH, MessageViews, dealt, head, spelled
+from codegen.mpi.text.phase_text import check_phase
 from codegen.mpi.trees import MessageLoops, ModelLoops
 from codegen.mpi.wide import time_tile
 from codegen.region import ProvenRegion as Result
