@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import islpy as isl
@@ -46,6 +47,7 @@ PLATE = """void plate(int steps, int n, double u[n][n], double v[n][n])
 GRID = "u: block, block; v: block, block"
 
 
+@cache
 def opened(text: str, distribute: str = GRID) -> tuple[Program, Cut, tuple[RankBlocks, ...], Moves]:
     options = GenOptions(target="mpi", distribute=distribute)
     model = model_region(open_source("in.c", text, options).slices[0], options)

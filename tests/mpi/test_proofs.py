@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import islpy as isl
 import pytest
@@ -41,6 +42,7 @@ BLOCKS = "u: block, *; v: block, *"
 Moves = tuple[tuple[Exchange, tuple[MessageLoops, ...]], ...]
 
 
+@cache
 def opened(text: str, distribute: str = "") -> tuple[Program, Cut, tuple[RankBlocks, ...], Moves]:
     options = GenOptions(target="mpi", distribute=distribute)
     model = model_region(open_source("in.c", text, options).slices[0], options)

@@ -1,0 +1,56 @@
+"""What a rank runs in several steps: tiles over time in a block that gets smaller with each."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from codegen.machine import load
+from codegen.mpi.prove import wrong_steps
+from codegen.mpi.share import several_steps, share_out
+from codegen.mpi.wide import not_kept, wide_program
+from codegen.options import GenOptions
+from codegen.plan.model import Diamond, Parallel
+from codegen.region_model import model_region
+from codegen.source_file import open_source
+from codegen.strategy.loops.time_tiles import time_tiles
+from codegen.strategy.orders.isl_schedule import isl_schedule
+
+CUBE = """void cube(int steps, int n, double u[n][n][n], double v[n][n][n])
+{
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        for (int k = 1; k < n - 1; k++)
+          v[i][j][k] = u[i - 1][j][k] + u[i + 1][j][k] + u[i][j - 1][k] + u[i][j][k + 1];
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        for (int k = 1; k < n - 1; k++)
+          u[i][j][k] = v[i][j][k];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_diamonds_along_a_loop_that_stays() -> None:
+    """Ranks share i, whose ends move with the steps; whole planes of u go ahead of those, and of v nothing."""
+    options = GenOptions(target="mpi", distribute="u: block, *, *; v: block, *, *")
+    model = model_region(open_source("in.c", CUBE, options).slices[0], options)
+    assert model is not None
+    ranked = share_out(model, options, None).ranked
+    steps = several_steps(ranked)
+    assert steps is not None and wrong_steps(ranked, steps.wide, steps.move) == "" == not_kept(ranked, steps.wide)
+    exchange, (planes,) = steps.move
+    assert sorted(exchange.elements) == ["u"] == [planes.array]
+    (statement,) = planes.made.scop.statements
+    corners = statement.domain.fix_val(isl.dim_type.set, 1, isl.Val(0)).fix_val(isl.dim_type.set, 2, isl.Val(0))
+    assert not corners.is_empty()
+    p = wide_program(ranked.p, steps.wide, ranked.blocks)
+    found = time_tiles(p, load("generic"), isl_schedule(p.scop, p.deps, p.tree, "smart"))
+    assert found is not None
+    (cut,) = found.cuts
+    diamond = next(d for d in cut.tiles if isinstance(d, Diamond))
+    assert diamond.space.name == "t_j" and isinstance(cut.threads[0], Parallel)
+    alone = time_tiles(ranked.p, load("generic"), isl_schedule(ranked.p.scop, ranked.p.deps, ranked.p.tree, "smart"))
+    assert alone is not None and not any(isinstance(d, Diamond) for c in alone.cuts[:1] for d in c.tiles)
