@@ -217,31 +217,29 @@ class ViewBuilder:
         # What few regions need; start-up time counts in a build.
         from codegen.target.product.blocked import ProductPrinter
 
-        def printer(helpers: set[str]) -> ProductPrinter:
-            given = set(taken)
+        given = set(taken)
 
-            def new_name(name: str) -> str:
-                found = fresh(name, frozenset(given), ("b", "p", "t", "r"))
-                given.update({found, *(found + x for x in ("b", "p", "t", "r"))})
-                return found
+        def new_name(name: str) -> str:
+            found = fresh(name, frozenset(given), ("b", "p", "t", "r"))
+            given.update({found, *(found + x for x in ("b", "p", "t", "r"))})
+            return found
 
-            ints = IntPrinter({p.name: p for p in self.scop.params}, names, helpers)
-            return ProductPrinter(self.scop, ints, new_name)
-
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        printer = ProductPrinter(self.scop, ints, new_name)
         what, how = node.product.what, node.product.how
         plain = self._plain(node, names, held, taken)
         if isinstance(how, Nested):
-            nests = printer(self.helpers).nests(node)
+            nests = printer.nests(node)
             self._call((how.isa, how.bits, x.kernel) for x in nests.exact)
             return View("nested", body=plain, nested=nests, stmt=what.stmt)
         assert isinstance(how, Blocking)
         threads = self.threads and not self._inside
-        view = printer(self.helpers).view(node, threads)
+        view = printer.view(node, threads)
         self.kernels.update(view.kernels)
         others: list[ProductView] = []
         for blocks, kernels in zip(self.variants, self.variant_kernels, strict=True):
             other = replace(node, product=replace(node.product, how=blocks(what)))
-            others.append(printer(set()).view(other, threads))
+            others.append(printer.view(other, threads))
             kernels.update(others[-1].kernels)
         return View("product", body=plain, product=view, variants=tuple(others), stmt=what.stmt)
 

@@ -7,7 +7,8 @@ bundle of several is counted through in order, and tables hold the offset of eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
+from typing import Any, TypeVar
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name, ProductNode, expr_names, substitute
 from codegen.isa.load import load as load_isa
@@ -34,31 +35,44 @@ from codegen.target.text.scalar import scalar
 # different type to the compiler's alias analysis, and go through the scratch tile.
 _SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
 
+T = TypeVar("T")
+
 
 @mutable
 class ProductPrinter:
-    """Makes the view of one product. `fresh` gives names that hide nothing."""
+    """Makes the view of one product, and views of the same one in other blocks: what does not depend on these is
+    printed once. `fresh` gives names that hide nothing."""
 
     scop: Scop
     ints: IntPrinter
     fresh: Callable[[str], str]
+    known: dict[object, Any] = field(default_factory=dict)
+    tables: dict[tuple[int, str], OffsetTable] = field(default_factory=dict)
+    bases: dict[int, str] = field(default_factory=dict)
+
+    def _once(self, key: object, make: Callable[[], T]) -> T:
+        """What was made under this key, or is made now."""
+        if key not in self.known:
+            self.known[key] = make()
+        found: T = self.known[key]
+        return found
 
     def view(self, node: ProductNode, threads: bool) -> ProductView:
         what, how = node.product.what, node.product.how
         assert isinstance(how, Blocking)
-        corners = self._read(node)
+        corners = self._once("corners", lambda: self._read(node))
         isa = load_isa(how.isa, how.bits)
         kernel = micro_kernel_of(what, how)
-        self.tables: dict[tuple[int, str], OffsetTable] = {}
-        self.bases: dict[int, str] = {}
-        target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
+        target = self._once("target", self._tile_element)
         nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
         left = self._packing(what.step.left, self.rows, what.rows[-1], str(how.mr))
         right = self._packing(what.step.right, self.columns, what.columns[-1], nr)
         edge = edges(what, how, nr)
         copies = isa.lanes_max(what.step.elem) if how.spread else 1
-        direct, pointer, stride = self._direct(in_place(edge, how, nr))
-        consts = self._constants(what)
+        evenly, pointer, stride = self._once("direct", self._direct)
+        consts = self._once("constants", lambda: self._constants(what))
+        few = (left.few, right.few)
+        wanted = self._once("wanted", lambda: self._wanted(how, corners, few))
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],
@@ -77,7 +91,7 @@ class ProductPrinter:
             replace(left, copies=copies),
             right,
             target,
-            direct,
+            in_place(edge, how, nr) + evenly if pointer else "",
             pointer,
             stride,
             len(what.step.left) // kernel.lefts,
@@ -87,7 +101,7 @@ class ProductPrinter:
             self._work(how),
             what.step.careful,
             self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None,
-            self._wanted(how, corners, (left.few, right.few)),
+            replace(wanted, how=how, few=few),
             self._calls(how, corners),
             asked_sizes(isa, kernel) if is_rolled(isa, kernel) else "",
             micro_kernel(isa, kernel) if is_rolled(isa, kernel) else "",
@@ -171,7 +185,7 @@ class ProductPrinter:
     def _one_step(self, mr: int, nr: str, copies: int, narrow: bool) -> str:
         """One step of one element, from the packed operands: they hold what the operands were before the product."""
         step, k = self.what.step, f"({self.depth.name}r - {self.depth.name}b)"
-        target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
+        target = self._tile_element()
 
         def leaf(x: Lane) -> str:
             if x.op in ("acc", "const"):
@@ -194,22 +208,25 @@ class ProductPrinter:
         return f"{target} = {value[1:-1] if value.startswith('(') else value};"
 
     def _packing(self, operands: tuple[Expr, ...], side: Bundle, d: int, width: str) -> Packing:
-        elem, numbers = self.what.step.elem, along(self.scop, self.s, operands, d)
+        elem, fixed = self.what.step.elem, width.isdigit()
+        found = self._once((side.name, fixed), lambda: self._packed(operands, side, d, fixed))
+        most = self._once((side.name, "most"), lambda: self._most(side))
+        few = most if most is not None and fixed and most < int(width) else None
+        return replace(found, slivers=slivers(elem, width) if found.along else "1", few=few)
+
+    def _packed(self, operands: tuple[Expr, ...], side: Bundle, d: int, fixed: bool) -> Packing:
+        """The packing of slivers of any width, which is a number or not."""
+        numbers = along(self.scop, self.s, operands, d)
         ahead: list[str] = []
         if always_read(operands):
             first, deep = self._coordinate(side, "t"), Name("tw_ahead")
-            at = Bin("+", first, Name("tw_l")) if width.isdigit() else first
+            at = Bin("+", first, Name("tw_l")) if fixed else first
             ahead = [self._element(n, {side.name: at, self.depth.name: deep}) for n in numbers]
             ahead = [x for x in ahead if deep.name in x]  # some do not move with the depth
         values = tuple(self._operand(e, side, self.depth) for e in operands)
-        count = slivers(elem, width) if numbers else "1"
-        lines_of = (d, self.what.depth[-1])
-        loose = not any(along(self.scop, self.s, operands, x) for x in lines_of)
-        most = self._most(side)
-        few = most if most is not None and width.isdigit() and most < int(width) else None
+        loose = not any(along(self.scop, self.s, operands, x) for x in (d, self.what.depth[-1]))
         steps = STEPS if loose else 0
-        found = (values, count, bool(numbers), width.isdigit(), tuple(ahead))
-        return Packing(*found, steps=steps, few=few, line=line(elem))
+        return Packing(values, "1", bool(numbers), fixed, tuple(ahead), steps=steps, line=line(self.what.step.elem))
 
     def _most(self, side: Bundle) -> int | None:
         """How many values a coordinate has at most; None: any number."""
@@ -244,6 +261,10 @@ class ProductPrinter:
         for part in inner:
             total = Bin("+", total, Name(f"{b.name}{part}"))
         return total
+
+    def _tile_element(self) -> str:
+        """The element that is updated, inside a tile."""
+        return self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
 
     def _tile(self, b: Bundle) -> dict[str, CExpr]:
         return {b.name: self._coordinate(b, "tr")}
@@ -336,8 +357,9 @@ class ProductPrinter:
 
     # -- decisions about shapes --------------------------------------------------------------------
 
-    def _direct(self, covered: str) -> tuple[str, str, str]:
-        """When and how the kernel can work on C itself: (condition, pointer, row stride)."""
+    def _direct(self) -> tuple[str, str, str]:
+        """When and how the kernel can work on C itself, on tiles that it covers: (condition, pointer, row stride). No
+        pointer: never."""
         array = self.scop.arrays[self.s.accesses[self.s.target].array]
         plain = all(x.kind in ("sub", "flat") for x in self.s.accesses[self.s.target].path)
         if self.what.step.careful or not plain or array.depth > 1 or not self._same_type() or not self._unit_columns():
@@ -347,13 +369,13 @@ class ProductPrinter:
         pointer = f"&{self._element(self.s.target, here)}"
         if rows.single and columns.single:
             below = {rows.name: Bin("+", here[rows.name], Int(1)), columns.name: here[columns.name]}
-            return covered, pointer, f"&{self._element(self.s.target, below)} - {pointer}"
+            return "", pointer, f"&{self._element(self.s.target, below)} - {pointer}"
         self.ints.helpers.add("tw_even")
         row, col = (self._entry(b, here) for b in (rows, columns))
         rt, ct = self._table(self.s.target, rows), self._table(self.s.target, columns)
         side = f"{ct}[{col} + (tw_n > 1)] - {ct}[{col}] == (tw_n > 1)"
         how = f"tw_even({rt} + {row}, tw_m) && tw_even({ct} + {col}, tw_n) && {side}"
-        return f"{covered} && {how}", pointer, f"{rt}[{row} + (tw_m > 1)] - {rt}[{row}]"
+        return f" && {how}", pointer, f"{rt}[{row} + (tw_m > 1)] - {rt}[{row}]"
 
     def _same_type(self) -> bool:
         elem = self.scop.arrays[self.s.accesses[self.s.target].array].elem
