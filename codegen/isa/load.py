@@ -9,7 +9,6 @@ a type belongs to, the narrowest wins; an empty pattern means that the type has 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -17,13 +16,8 @@ from typing import Any
 from codegen.isa.common import common, underlying
 from codegen.isa.known import own
 from codegen.isa.model import C_TYPES, LONGEST_BITS, Isa, Vec, bits_of, is_float
-from codegen.resources import data_dir
+from codegen.resources import data_dir, toml
 from codegen.scop.lanes import ELEMENTS
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 GENERIC_BITS = 128
 _WORD = re.compile(r"<(\w+)>")
@@ -40,7 +34,7 @@ def load(name: str, vector_bits: int = GENERIC_BITS) -> Isa:
 
 def table(name: str) -> dict[str, Any]:
     """A built-in table."""
-    return tomllib.loads((data_dir("isa") / f"{name}.toml").read_text(encoding="utf-8"))
+    return toml(data_dir("isa") / f"{name}.toml")[1]
 
 
 def isa_of(name: str, data: Mapping[str, Any], vector_bits: int = GENERIC_BITS) -> Isa:

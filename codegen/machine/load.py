@@ -8,7 +8,7 @@ from codegen.diagnostics import InputError, Loc
 from codegen.isa.known import own
 from codegen.isa.load import table
 from codegen.machine.model import Machine
-from codegen.machine.toml import parse
+from codegen.machine.toml import built_in, parse
 from codegen.resources import data_dir
 
 NATIVE = "native"
@@ -38,7 +38,7 @@ def load(spec: str) -> Machine:
         return parse(spec, _read(spec))
     if spec not in names():
         raise _unknown(spec)
-    return parse(f"{spec}.toml", (data_dir("machine") / f"{spec}.toml").read_text(encoding="utf-8"))
+    return built_in(data_dir("machine") / f"{spec}.toml")
 
 
 def load_for(spec: str, isa: str) -> Machine:

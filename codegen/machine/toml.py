@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 from codegen.diagnostics import InputError, Loc
@@ -10,11 +11,7 @@ from codegen.isa.known import known as known_isas
 from codegen.machine.model import Cache, Machine
 from codegen.machine.toml_operations import read_operations, write_operations
 from codegen.machine.toml_reader import TomlReader, check_value
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from codegen.resources import toml
 
 # key -> (accepted types, required); the order is the order of printing.
 _KEYS: dict[str, tuple[tuple[type, ...], bool]] = {
@@ -40,13 +37,26 @@ _TABLES = ("caches", "operations")
 _CACHE_KEYS = ("level", "bytes", "ways", "line", "shared_by")
 
 
+def built_in(file: Path) -> Machine:
+    """The machine that a file of the tool's own describes."""
+    text, data = toml(file)
+    return _machine(TomlReader(file.name, text), data)
+
+
 def parse(file: str, text: str) -> Machine:
     """The machine that `text` describes; InputError `bad-machine` at the offending line."""
-    reader = TomlReader(file, text)
+    if sys.version_info >= (3, 11):  # only then: start-up time counts in a build
+        import tomllib
+    else:
+        import tomli as tomllib
+
     try:
-        data = tomllib.loads(text)
+        return _machine(TomlReader(file, text), tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(file, str(error)) from None
+
+
+def _machine(reader: TomlReader, data: dict[str, Any]) -> Machine:
     _check_keys(reader, data)
     caches = tuple(_cache(reader, c, i) for i, c in enumerate(data["caches"]))
     if [c.level for c in caches] != list(range(1, len(caches) + 1)):

@@ -12,7 +12,7 @@ from functools import cache
 from codegen.isa.load import load as load_isa
 from codegen.machine.load import load
 from codegen.machine.model import Machine
-from codegen.machine.toml import parse
+from codegen.machine.toml import built_in
 from codegen.record import record
 from codegen.resources import data_dir
 
@@ -38,8 +38,7 @@ def _variants() -> tuple[MachineVariant, ...]:
 
 
 def _described(name: str) -> Machine:
-    file = data_dir("machine") / "variants" / f"{name}.toml"
-    return parse(f"{name}.toml", file.read_text(encoding="utf-8"))
+    return built_in(data_dir("machine") / "variants" / f"{name}.toml")
 
 
 def variants(machine: Machine) -> tuple[MachineVariant, ...]:

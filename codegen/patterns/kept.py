@@ -19,6 +19,7 @@ from importlib.util import cache_from_source
 from typing import Any
 
 from codegen.patterns import LATER
+from codegen.resources import write_aside
 
 Asked = tuple[str, int]  # a pattern and its flags
 _COMPILER: Any = import_module("re._compiler" if sys.version_info >= (3, 11) else "sre_compile")
@@ -60,12 +61,7 @@ def keep() -> None:
         import_module(name)
     found = {x: marshal.dumps(handed_over(x)) for x in {**_asked, **dict.fromkeys(LATER)} if not x[1] & _OF_ITS_PLACE}
     with suppress(OSError, NotImplementedError):
-        path = _file()
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        aside = f"{path}.{os.getpid()}"  # several runs of a build may do this at the same time
-        with open(aside, "wb") as file:
-            marshal.dump((_MADE_BY, found), file)
-        os.replace(aside, path)
+        write_aside(_file(), marshal.dumps((_MADE_BY, found)))
 
 
 def handed_over(asked: Asked) -> tuple[Any, ...]:
@@ -91,8 +87,3 @@ def _read() -> dict[Asked, bytes]:
 def _file() -> str:
     """Where they are kept. Python does not say (NotImplementedError) when it keeps no code at all."""
     return cache_from_source(os.path.join(os.path.dirname(__file__), "of_a_run.py"))
-
-
-if __name__ == "__main__":
-    use()
-    keep()

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from codegen.target.portable import TextVariant
 from codegen.verify.text.read import Unread
+
+if TYPE_CHECKING:
+    from codegen.target.portable import TextVariant
 
 _TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|\s+|("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\.\.\.|\W)', re.S)
 _HEAD = re.compile(r"(\w+)(?:\((.*)\))?")

@@ -8,8 +8,8 @@ when it is first used. A folder that cannot be written to costs time and nothing
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
+from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import jinja2
 from jinja2.bccache import Bucket
 
 from codegen import __version__
+from codegen.resources import write_aside
 
 
 class Compiled(jinja2.BytecodeCache):
@@ -41,18 +42,9 @@ class Compiled(jinja2.BytecodeCache):
             bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Written aside and moved into place, since several runs of a build may do this at the same time."""
-        if not self.write:
-            return
-        try:
-            path = self._file(bucket)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            aside = f"{path}.{os.getpid()}"
-            with open(aside, "wb") as file:
-                bucket.write_bytecode(file)
-            os.replace(aside, path)
-        except (OSError, NotImplementedError):
-            return
+        if self.write:
+            with suppress(OSError, NotImplementedError):
+                write_aside(self._file(bucket), bucket.bytecode_to_string())
 
     def _file(self, bucket: Bucket) -> str:
         """Where the code is kept. Python does not say (NotImplementedError) when it keeps no code at all."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from codegen.resources import templates_dir
+from codegen.patterns.kept import keep, use
+from codegen.resources import data_dir, templates_dir, toml
 
 if TYPE_CHECKING:
     import jinja2
@@ -30,7 +31,7 @@ def environment() -> "jinja2.Environment":
 
 
 def compile_all() -> None:
-    """Compile every template, also where Python was told not to write bytecode on its own."""
+    """Compile every template and table, also where Python was told not to write bytecode on its own."""
     from codegen.target.text.compiled import Compiled
 
     templates = environment()
@@ -38,7 +39,12 @@ def compile_all() -> None:
     templates.bytecode_cache.write = True
     for name in templates.list_templates(extensions=("j2",)):
         templates.get_template(name)
+    for room in ("isa", "machine"):
+        for file in sorted(data_dir(room).rglob("*.toml")):
+            toml(file, keep=True)
 
 
 if __name__ == "__main__":
+    use()
     compile_all()
+    keep()
