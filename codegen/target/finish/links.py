@@ -20,7 +20,7 @@ def unmark(text: str) -> tuple[str, Links]:
     links: set[tuple[int, str]] = set()
     opened: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")):
-        for stmt, sign in _MARK.findall(line):
+        for stmt, sign in _MARK.findall(line) if FIRST in line else ():
             if sign == "+":
                 opened[stmt] = number
             first = opened.pop(stmt) if sign == "-" else number
@@ -32,9 +32,10 @@ def parts(text: str) -> frozenset[int]:
     """The lines of longer parts, in a text with marks."""
     found, opened = set[int](), 0
     for number, line in enumerate(text.split("\n")):
-        signs = [sign for _, sign in _MARK.findall(line)]
+        signs = [sign for _, sign in _MARK.findall(line)] if FIRST in line else []
         opened += signs.count("+")
-        found |= {number} if opened else set()
+        if opened:
+            found.add(number)
         opened -= signs.count("-")
     return frozenset(found)
 
