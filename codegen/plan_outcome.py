@@ -145,8 +145,9 @@ def _why_no_effect(d: Balance | Parallel | Pipeline | Vector, scop: Scop, meant:
 
 
 def _names(ref: LoopRef, node: For) -> bool:
-    inside = {y.stmt for y in walk(node) if isinstance(y, Instance)}
-    return node.loop.name == ref.name and (not ref.stmt or ref.stmt in inside)
+    if node.loop.name != ref.name:
+        return False
+    return not ref.stmt or any(y.stmt == ref.stmt for y in walk(node) if isinstance(y, Instance))
 
 
 def missed(scop: Scop, found: Sequence[RequestedForm]) -> tuple[Diagnostic, ...]:

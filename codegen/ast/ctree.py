@@ -221,9 +221,12 @@ def with_kids(node: CNode, change: Callable[[CNode], CNode]) -> CNode:
 
 
 def walk(node: CNode) -> Iterator[CNode]:
-    yield node
-    for k in node_kids(node):
-        yield from walk(k)
+    """All nodes, parents first."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += reversed(node_kids(node))
 
 
 def mentions(node: CNode, name: str) -> bool:

@@ -190,9 +190,11 @@ def is_code(e: Expr) -> bool:
 
 def walk(e: Expr) -> Iterator[Expr]:
     """The expression and everything below it, parents first."""
-    yield e
-    for child in children(e):
-        yield from walk(child)
+    todo = [e]
+    while todo:
+        e = todo.pop()
+        yield e
+        todo += reversed(children(e))
 
 
 def with_parts(e: Expr, change: Callable[[Expr], Expr]) -> Expr:

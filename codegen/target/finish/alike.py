@@ -97,6 +97,7 @@ def argument(name: str, offset: int) -> Tokens:
     return (name, "+" if offset > 0 else "-", str(abs(offset))) if offset else (name,)
 
 
+@lru_cache(4096)
 def added_up(piece: Tokens) -> Tokens:
     """The piece with the integers of each sum in square brackets added up: they are subscripts, far from any limit."""
     out: list[str] = []
