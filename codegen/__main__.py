@@ -9,7 +9,7 @@ SELDOM = 100_000  # objects between two searches for garbage: a run is short, an
 def run() -> int:
     """The command, as a process of its own; at its end nothing is searched, either."""
     gc.set_threshold(SELDOM)
-    from codegen.patterns.kept import keep, use
+    from codegen.patterns.kept import keep, may_keep, use
 
     kept = use()
     from codegen.cli.main import main
@@ -17,7 +17,7 @@ def run() -> int:
     try:
         return main()
     finally:
-        if not kept and not sys.dont_write_bytecode:
+        if not kept and may_keep():
             keep()
         gc.freeze()
 

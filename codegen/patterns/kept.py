@@ -53,6 +53,16 @@ def use() -> bool:
     return bool(kept)
 
 
+def may_keep() -> bool:
+    """Does Python write down what it compiles, and can that be done? Else every run would do the work for nothing."""
+    try:
+        folder = os.path.dirname(_file())
+    except NotImplementedError:
+        return False
+    there = folder if os.path.isdir(folder) else os.path.dirname(folder)
+    return not sys.dont_write_bytecode and os.access(there, os.W_OK)
+
+
 def keep() -> None:
     """Write down the patterns that this process has asked for since `use`, and those that modules of a run have."""
     for name in _RUN:
