@@ -250,6 +250,8 @@ TABLE: tuple[Option, ...] = (
            "value", "LIST", default="auto", affects_output=True),
     Option(("--budget",), "tuning", _TUNE, "time for the search in a file, for each method", "value", "SECONDS",
            type=seconds, default=60.0, affects_output=True),
+    Option(("--seed",), "tuning", _TUNE, "of the searches that draw at random", "value", "N", type=count, default=1,
+           affects_output=True),
     Option(("--threads",), "tuning", (*_BENCH, *_TUNE), "threads to measure with (default: all processors)",
            "value", "N", "measure_threads", type=count, affects_output=True),
     Option(("--sizes", "--size"), "tuning", _TUNE,

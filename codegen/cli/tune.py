@@ -141,4 +141,4 @@ def settings_of(job: Invocation) -> Settings:
         raise BadCommandLine("--busy measures one thread")
     threads = 1 if a.busy else a.measure_threads or cores()
     return Settings(methods, a.budget, threads, a.jobs or cores(), sizes, a.cflags or FLAGS, a.records or "", a.again,
-                    busy=a.busy, learned=os.path.abspath(a.learned) if a.learned else "")
+                    busy=a.busy, learned=os.path.abspath(a.learned) if a.learned else "", seed=a.seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,14 +20,19 @@ from codegen.tune.timing import seconds_text
 
 def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say: Say) -> TunedFile:
     """The plan of a file. InputError for what the user must mend; an interrupt keeps what was found until then."""
+    begun = time.monotonic()
     opened = open_file(path, text, options)
     _check_sizes(opened, settings)
     notes: list[Diagnostic] = [*opened.diagnostics]
     if not opened.outcomes:
         notes.append(no_region(path))
-    share = replace(settings, budget=settings.budget / max(1, len(opened.subjects)))
     found: dict[int, TunedRegion] = {}
-    for subject in opened.subjects:
+    for number, subject in enumerate(opened.subjects):
+        # Opening the file counts as well, but regions get most of their share in any case.
+        regions = len(opened.subjects) - number
+        whole = settings.budget * len(settings.methods)
+        left = max(whole - (time.monotonic() - begun), 0.9 * whole * regions / len(opened.subjects))
+        share = replace(settings, budget=left / regions / len(settings.methods))
         if any(r.interrupted for r in found.values()):
             break
         try:

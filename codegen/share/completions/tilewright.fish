@@ -240,6 +240,7 @@ complete -c tilewright -n '__fish_seen_subcommand_from tune' -l context -r -d 'a
 complete -c tilewright -n '__fish_seen_subcommand_from tune' -l timeout -r -d 'bound on the analysis of a region, in counted work (4 million isl operations to a second), not by a clock; past it the region is left as it was'
 complete -c tilewright -n '__fish_seen_subcommand_from tune' -l method -r -d 'how to search: auto, default, random, greedy, beam2, beam4, evolve, exhaustive; for one product also on loop trees: greedy1, greedy2, beam2dfs, beam4dfs, beam2bfs, beam4bfs, fixed, analytic, shortlist, wide, policy, policy-v1, learned; several, separated by commas, are compared'
 complete -c tilewright -n '__fish_seen_subcommand_from tune' -l budget -r -d 'time for the search in a file, for each method'
+complete -c tilewright -n '__fish_seen_subcommand_from tune' -l seed -r -d 'of the searches that draw at random'
 complete -c tilewright -n '__fish_seen_subcommand_from tune' -l threads -r -d 'threads to measure with (default: all processors)'
 complete -c tilewright -n '__fish_seen_subcommand_from tune' -l sizes -l size -r -d 'parameters to measure at, '\''n=1000,m=500'\''; without it sizes that fill the caches'
 complete -c tilewright -n '__fish_seen_subcommand_from tune' -l jobs -r -d 'candidates to generate and compile at a time (default: all processors)'

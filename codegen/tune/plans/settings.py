@@ -29,6 +29,7 @@ class Settings:
     busy: bool = False  # processor time instead of time
     alone: bool = True  # one file, which must know all sizes that are given
     learned: str = ""  # folder of networks, "" for those of the package
+    seed: int = 1  # of the searches that draw at random
 
 
 @record

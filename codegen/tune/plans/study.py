@@ -61,6 +61,7 @@ class Study:
     start: float = field(default_factory=time.monotonic)
     effort: Runs = field(default_factory=Runs)
     learned: str = ""  # folder of networks, "" for those of the package
+    seed: int = 1
     _count: int = 0
 
     @property
@@ -108,10 +109,10 @@ class Study:
                     children.hold(cores() - self.bench.threads)
                     self._finish(*ready.pop(0))
                     children.release()
+                elif self.left <= 0 and self.history:
+                    break  # what is still being built is not waited for
                 elif children.busy:
                     ready += [(str(key), value) for key, value in children.wait()]
-                elif self.left <= 0 and self.history:
-                    break
         finally:
             children.stop()
         if self.left <= 0:
@@ -120,7 +121,8 @@ class Study:
     def _start(self, text: str, children: Children) -> None:
         work = partial(built, self.bench.subject, self.bench.compiler, text, f"{self.method}{self._count}")
         self._count += 1
-        children.start(text, work, BUILD_SECONDS)
+        # The first of all is waited for: without it there is nothing to compare with.
+        children.start(text, work, min(BUILD_SECONDS, max(1.0, self.left)) if self.history else BUILD_SECONDS)
 
     def _finish(self, text: str, result: object) -> None:
         entry = self._run(text, result)
@@ -152,7 +154,7 @@ def _reason(result: object) -> str:
     if isinstance(result, Failed):
         return str(result)
     if isinstance(result, TimedOut):
-        return f"takes longer than {BUILD_SECONDS:g} s to generate and compile"
+        return f"takes longer than {BUILD_SECONDS:g} s, or than there was time, to generate and compile"
     if isinstance(result, Died):
         return "its analysis crashes"
     if isinstance(result, TilewrightError):

@@ -32,6 +32,8 @@ from codegen.worker import Died
 FINALISTS = 3  # plans of a search that meet in the confirming run
 SMALL = 100_000_000  # operations of a product for which loop trees are tried: later on, blocks for the caches matter
 BASES = 0.25  # of the budget, for making plans to start from
+CONFIRM = 0.1  # of the budget at most, for the confirming run
+LEAST = 0.9  # of the budget at least, for the searches
 GAIN = 0.99  # of the default's time, by best and by median: what it takes to be chosen instead
 
 
@@ -48,6 +50,7 @@ def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
     """The best plan that was found and confirmed; the tool's own where nothing can be measured."""
     own = subject.outcome.plan
     left = TunedRegion(subject.index, subject.title, subject.model.digest, own, own)
+    begun = time.monotonic()
     with _folder() as folder:
         compiler = open_region_compiler(subject, folder, settings.flags)
         try:
@@ -63,10 +66,20 @@ def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
         earlier = known.confirmed()
         if earlier is not None and not settings.again:
             return _reused(left, subject, earlier)
+        opened = time.monotonic() - begun
         space = space_of(subject, settings.threads, BASES * settings.budget)
         left = replace(left, space=space.size)
+        settings = _within(settings, time.monotonic() - begun, opened)
         done = _Tuning(subject, bench, space, (records, setting), settings, say)
         return done.run(left, {} if settings.again else known.timings())
+
+
+def _within(settings: Settings, spent: float, opened: float) -> Settings:
+    """What is left for each search: the budget is for all that is done for a region, with the confirming run and what
+    is compiled for it, which takes about as long as opening the bench did."""
+    budget, methods = settings.budget, max(1, len(settings.methods))
+    confirm = min(settings.confirm, CONFIRM * budget)
+    return replace(settings, budget=max(LEAST * budget, budget - (spent + opened + confirm) / methods), confirm=confirm)
 
 
 def _sizes(subject: Subject, settings: Settings) -> Sizes:
@@ -128,7 +141,8 @@ class _Tuning:
             )
             if interrupted:
                 break
-        return self._confirmed(replace(left, runs=tuple(runs), interrupted=interrupted), libraries)
+        left = replace(left, runs=tuple(runs), interrupted=interrupted)
+        return self._at_once(left) if interrupted else self._confirmed(left, libraries)
 
     def _search(self, name: str, study: Study) -> None:
         if name in METHODS:
@@ -157,7 +171,7 @@ class _Tuning:
     def _study(self, method: str, budget: float, cache: dict[str, PlanRecord], libraries: dict[str, Path]) -> Study:
         s = self.settings
         return Study(self.bench, self.space, self.records, self.setting, method, budget, s.jobs, self._progress,
-                     self._say, cache, libraries, learned=s.learned)  # fmt: skip
+                     self._say, cache, libraries, learned=s.learned, seed=s.seed)  # fmt: skip
 
     def _say(self, words: str) -> None:
         self.say(f"{self.subject.title}: {words}")
@@ -181,6 +195,20 @@ class _Tuning:
         own = self.space.text(self.space.start())
         ranked = sorted((seconds, plan, method) for plan, (seconds, method) in found.items() if plan != own)
         return [(plan, method) for _, plan, method in ranked[:FINALISTS]]
+
+    def _at_once(self, left: TunedRegion) -> TunedRegion:
+        """After an interrupt: the best by the search's own figures, without a confirming run. Like every candidate it
+        is proven, and its result was compared with the original's."""
+        own = self.space.text(self.space.start())
+        taken = {s.plan: s.timing for run in left.runs for s in run.history if s.timing is not None}
+        default = taken.get(own)
+        if default is None:
+            return replace(left, note="not tuned: interrupted")
+        left = replace(left, default=default, tuned=default, method="default", note="not confirmed")
+        for plan, method in self._finalists(left.runs)[:1]:
+            if taken[plan].best <= GAIN * default.best and taken[plan].median <= GAIN * default.median:
+                left = replace(left, plan=plan, tuned=taken[plan], method=method)
+        return left
 
     def _confirmed(self, left: TunedRegion, libraries: Mapping[str, Path]) -> TunedRegion:
         """Original, default and the best few in turns; the default stays unless another is faster for sure."""
@@ -207,8 +235,7 @@ class _Tuning:
         entry = PlanRecord(
             left.plan, CONFIRMED, left.tuned, method=left.method, base=default.best, original=original.best
         )
-        if not left.interrupted:
-            self.records.add(self.setting, entry)
+        self.records.add(self.setting, entry)
         return left
 
     def _built(self, plan: str, name: str) -> Path:

@@ -10,7 +10,6 @@ from codegen.tune.plans.search.greedy import starts
 from codegen.tune.plans.space import Point
 from codegen.tune.plans.study import Study
 
-SEED = 1
 PARENTS = 6
 CHILDREN = 60  # made for each that is measured in a round
 WIDTH = 4  # measured in a round; one of them is a stranger
@@ -18,7 +17,7 @@ ROUNDS = 25  # without a better one before it ends
 
 
 def evolve(study: Study) -> None:
-    rng, guide = random.Random(SEED), surrogate_of(study)
+    rng, guide = random.Random(study.seed), surrogate_of(study)
     known = starts(study)
     for seconds, point in known:
         guide.learn(point, seconds)

@@ -8,7 +8,6 @@ from itertools import islice, product
 from codegen.tune.plans.space import Point
 from codegen.tune.plans.study import Study
 
-SEED = 1
 WIDTH = 8  # points handed over at a time
 
 
@@ -18,8 +17,8 @@ def only_default(study: Study) -> None:
 
 
 def sample(study: Study) -> None:
-    """Points at random, the same ones every time."""
-    rng = random.Random(SEED)
+    """Points at random, the same ones for every seed."""
+    rng = random.Random(study.seed)
     only_default(study)
     dry = 0
     while dry < 50:  # a small space is soon exhausted

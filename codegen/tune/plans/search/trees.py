@@ -40,11 +40,11 @@ class NoTrees(Exception):
 
 def by_trees(study: Study, method: str) -> None:
     """Search among trees, then measure the plans of the best. NoTrees where that cannot be."""
-    only_default(study)
     base = study.space.bases[0]
     sole = sole_product(base, spelled(study.bench.subject, study.bench.vector))
     if sole is None:
         raise NoTrees(f"{method} is for one product of two arrays, which this region is not")
+    only_default(study)
     team = study.bench.threads > 1 and sole.problem.flops // 2 >= sole.how.threads
     found = _search(study, method, sole, team)
     trees = [together(tree) if team else tree for tree in _best(found)]
