@@ -65,7 +65,8 @@ extern "C" void gpu_to_device(void)
 {
   for (int k = 0; k < count; k++) {
 #if CUDART_VERSION >= 13000
-    cudaMemLocation place = { cudaMemLocationTypeDevice, { 0 } };
+    cudaMemLocation place = {};
+    place.type = cudaMemLocationTypeDevice;
     cudaMemPrefetchAsync(taken[k].at, taken[k].bytes, place, 0, 0);
 #else
     cudaMemPrefetchAsync(taken[k].at, taken[k].bytes, 0, 0);

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from benchmarks.gpu_registers import nvcc, reported
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from tests.corpus import KERNELS
@@ -31,17 +29,6 @@ TILES = """region 1
   stage A in shared at S1.k:16 stages 4 pad 4
   stage B in shared at S1.k:16 stages 4 pad 4
 """
-
-
-@cache
-def nvcc() -> str:
-    """The compiler of the packages nvidia-cuda-nvcc and its like, else one on the path."""
-    found = importlib.util.find_spec("nvidia")
-    for folder in found.submodule_search_locations or () if found else ():
-        tools = sorted(Path(folder).glob("cu*/bin/nvcc"))
-        if tools:
-            return str(tools[-1])
-    return shutil.which("nvcc") or ""
 
 
 @pytest.mark.skipif(not nvcc(), reason="no CUDA compiler")
@@ -95,5 +82,22 @@ def compile_without_spills(tmp_path: Path, made: Generated, name: str, architect
     words = [nvcc(), f"-arch={architecture}", "-Xptxas", "-v", "-c", f"{name}.tw.cu", "-o", "out.o"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    spills = re.findall(r"(\d+) bytes spill stores", done.stdout + done.stderr)
-    assert spills and set(spills) == {"0"}
+    kernels = reported(name, done.stdout + done.stderr)
+    assert kernels and not any(k.spilled for k in kernels)
+
+
+REPORT = """ptxas info    : Compiling entry function '_Z1fPd' for 'sm_90a'
+ptxas info    : Function properties for _Z1fPd
+    8 bytes stack frame, 16 bytes spill stores, 4 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 8 bytes cumulative stack size
+ptxas info    : Compiling entry function '_Z1gPd' for 'sm_90a'
+ptxas info    : Function properties for _Z1gPd
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 12 registers
+"""
+
+
+def test_the_compilers_report_is_read() -> None:
+    f, g = reported("x", REPORT)
+    assert (f.kernel, f.registers, f.spilled, f.stack) == ("_Z1fPd", 40, 20, 8)
+    assert (g.kernel, g.registers, g.spilled, g.stack) == ("_Z1gPd", 12, 0, 0)
