@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, TypeVar
 
-from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name, ProductNode, expr_names, substitute
+from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, ProductNode, expr_names, substitute
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest
@@ -21,7 +21,7 @@ from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, Nested
 from codegen.target.product.calls import exact_call
-from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
+from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter, opened
 from codegen.target.product.microkernel import asked_sizes, columns_text, is_rolled, micro_kernel, nr_max, nr_text
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.packing import STEPS, Packing, along, always_read, line, slivers
@@ -168,7 +168,7 @@ class ProductPrinter:
         self.what = what = node.product.what
         self.kernels = node.exact
         self.s = self.scop.statement(what.stmt)
-        self.loops, self.instance, corners = _open(node.body)
+        self.loops, self.instance, corners = opened(node.body)
         r, k = len(what.rows), len(what.rows) + len(what.depth)
         self.rows = self._bundle(self.loops[:r], "row")
         self.depth = self._bundle(self.loops[r:k], "dep")
@@ -403,26 +403,3 @@ class _TablePrinter(BodyPrinter):
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
         return self.owner.by_table(number, self.place) or BodyPrinter.access(self, s, at, number)
-
-
-
-def _open(node: CNode) -> tuple[tuple[For, ...], Instance, tuple[CExpr, ...]]:
-    """The loops of a product's plain nest, its statement, and what must not be negative for it to run."""
-    loops: list[For] = []
-    while isinstance(node, For):
-        loops.append(node)
-        node = node.body
-    corners: list[CExpr] = []
-    if isinstance(node, If):
-        corners = _conjuncts(node.cond)
-        node = node.then
-    assert isinstance(node, Instance)
-    return tuple(loops), node, tuple(corners)
-
-
-def _conjuncts(e: CExpr) -> list[CExpr]:
-    """The left sides of `x >= 0 && ...`."""
-    if isinstance(e, Bin) and e.op == "&&":
-        return [*_conjuncts(e.left), *_conjuncts(e.right)]
-    assert isinstance(e, Bin) and e.op == ">=" and e.right == Int(0)
-    return [e.left]
