@@ -102,7 +102,7 @@ def test_sizes_by_the_plan() -> None:
     [
         ("grid i:64\n  stage y in shared at S1.j:16 stages 4", "`y` is written"),
         ("grid i:4\n  stage x in shared at S1.j:16 stages 4", "too few threads to copy a line of `x`"),
-        ("grid i:64\n  stage A in shared at S1.j:16 stages 4 pad 1", "begin where 16 bytes cannot"),
+        ("grid i:64\n  stage A in shared at S1.j:16 stages 4 pad 1", "depths of `A` that are loaded at once are no neighbours"),
         ("grid i:64\n  stage A in shared at S1.j:24 stages 4", "cannot copy equal parts of `A`"),
         ("grid i:64\n  stage A in shared at S1.j:256 stages 4", "no device has so much shared memory"),
     ],
@@ -149,6 +149,8 @@ def test_planted_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "room for one part" in found(staging=DepthStaging(16, 1))
     assert "equal parts" in found(staging=DepthStaging(24, 4))
     assert "begin where" in found(replace(ROWS, pad=1))
+    assert wrong_loop(64, STAGING, [replace(ROWS, pad=1)], 1, order) == ""
+    assert "loaded at once are no neighbours" in wrong_loop(64, STAGING, [replace(ROWS, pad=1)], 1, order, 2)
     assert "too few threads" in wrong_loop(4, STAGING, [ALONE], 2, order)
     assert "registers" in found(late=True)
     ahead = replace(order, loop=(TileEvent(STEP), *order.loop))
@@ -157,5 +159,5 @@ def test_planted_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prove, "place", lambda o: "slot * (ROWS * DEPTH) + x * (DEPTH - 2) + k")
     assert "one place in shared memory" in found()
     monkeypatch.setattr(prove, "place", model.place)
-    monkeypatch.setattr(prove, "copied", lambda o: (model.copied(o)[0], "thread % (DEPTH / V)", model.copied(o)[2]))
+    monkeypatch.setattr(prove, "copied", lambda o: replace(model.copied(o), depth="thread % (DEPTH / V)"))
     assert "copied by no thread, or twice" in found()

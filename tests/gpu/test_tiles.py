@@ -11,7 +11,7 @@ import pytest
 from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.gpu.tiles import find, model, prove
-from codegen.gpu.tiles.model import DEEP, UNITS, WIDE, DepthStaging, StagedOperand, ThreadTile
+from codegen.gpu.tiles.model import DEEP, UNITS, WIDE, Copies, DepthStaging, StagedOperand, ThreadTile
 from codegen.gpu.tiles.order import BARRIER, COMMIT, COPY, LOAD, STEP, WAIT, TileEvent, TileProgram, pipelined
 from codegen.gpu.tiles.synchronization import wrong_order
 from codegen.options import GenOptions
@@ -231,7 +231,7 @@ def test_a_wrong_formula_is_found(monkeypatch: pytest.MonkeyPatch, name: str, ol
 @pytest.mark.parametrize(
     ("function", "text", "why"),
     [
-        ("copied", ("thread / 4 + r * 8", "thread % 4 * V", "ROWS * DEPTH / (V * THREADS)"), "by no thread, or twice"),
+        ("copied", Copies("thread / 4", "thread % 4 * V", "row", "8", "2"), "by no thread, or twice"),
         ("place", "slot * 100 + x * (DEPTH + 4) + k", "have one place in shared memory"),
         ("place", "slot * (ROWS * 17) + x * 17 + k", "begin where 16 bytes cannot"),
         ("place", "slot * (ROWS * 16) + k * ROWS + x", "are apart in shared memory"),

@@ -22,11 +22,12 @@ def block_of(threads: int) -> ThreadTile:
 
 
 def wrong_loop(
-    threads: int, s: DepthStaging, operands: Sequence[StagedOperand], vector: int, order: TileProgram
+    threads: int, s: DepthStaging, operands: Sequence[StagedOperand], vector: int, order: TileProgram, loads: int = 0
 ) -> str:
-    """A sentence about the first proof that fails; empty where all go through."""
+    """A sentence about the first proof that fails; empty where all go through. Copies bring `vector` elements, loads
+    of shared memory `loads`: as many unless it is given."""
     t = block_of(threads)
-    values = {**constants(t, s), "V": vector, "STEP": vector}
+    values = {**constants(t, s), "V": vector, "STEP": loads or vector}
     if s.stages < 2:
         return "there is room for one part of the loop only"
     return (
@@ -56,6 +57,6 @@ def proven(p: StagedLoop, most: int) -> None:
     if bytes_of(p) > most:
         raise NoTiles("no device has so much shared memory")
     for vector in sorted({1, p.vector}):
-        problem = wrong_loop(p.threads, p.staging, [o.staged for o in p.operands], vector, p.order)
+        problem = wrong_loop(p.threads, p.staging, [o.staged for o in p.operands], vector, p.order, p.vector)
         if problem:
             raise NoTiles(problem)

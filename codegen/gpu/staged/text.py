@@ -12,7 +12,7 @@ from codegen.gpu.staged.find import LoopOperand, StagedLoop, element
 from codegen.gpu.staged.prove import bytes_of
 from codegen.gpu.tiles import model
 from codegen.gpu.tiles.model import DEEP, StagedOperand
-from codegen.gpu.tiles.text import Printed, RegisterBody, formula, plus, times
+from codegen.gpu.tiles.text import Printed, RegisterBody, formula, plus, staging
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.target.text.cexpr import IntPrinter
@@ -117,18 +117,13 @@ class _Context:
 
     def _operand(self, o: LoopOperand, n: int) -> dict[str, object]:
         p, s = self.kernel.what, o.staged
-        x, k, copies = model.copied(s)
         nest = p.nest
         names = {**self.ints.names, nest.grid.var: _FIRST, nest.loop.var: _BEGIN}
         rooms = [f"tw_room({model.room(q.staged)}, sizeof({q.staged.kind}))" for q in p.operands[:n]]
         return {
-            "kind": s.kind, "deep": s.layout == DEEP, "offset": " + ".join(rooms) or "0",
+            **staging(s, "tw_rows"), "deep": s.layout == DEEP, "offset": " + ".join(rooms) or "0",
             **{word: self._named(s.name, word) for word in ("shared", "registers", "from")},
             "first": self._element(nest.body[o.reader], s.access, names),
-            "times_deep": times(s.depth, ""), "unsigned_own": times(s.own, "unsigned"),
-            "unsigned_deep": times(s.depth, "unsigned"), "copies": copies, "copy_x": formula(x), "copy_k": formula(k),
-            "place": formula(model.place(s)), "v": "V" if s.vector > 1 else "1",
-            "bound": "V" if s.vector > 1 and s.layout != DEEP else "1", "alone": s.alone,
             "own_place": self._place(s),
         }  # fmt: skip
 

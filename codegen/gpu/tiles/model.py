@@ -129,16 +129,34 @@ def _line(o: StagedOperand) -> str:
     return f"({along} + {o.pad})" if o.pad else along
 
 
-def copied(o: StagedOperand) -> tuple[str, str, str]:
-    """Copy number `r` of a thread, V elements: row (or column), depth, and how many copies there are. Of a line that
-    stands alone, threads make a copy whose row is the first one."""
+@record
+class Copies:
+    """What a thread copies of an operand, V elements `times` times: row (or column) and depth of its first copy, and
+    how far the next one is along one of the two."""
+
+    row: str
+    depth: str
+    along: str  # "row" or "depth"
+    step: str
+    times: str
+
+    @property
+    def which(self) -> tuple[str, str]:
+        """Row (or column) and depth of copy number `r`."""
+        onward = f" + r * ({self.step})"
+        return (self.row + onward, self.depth) if self.along == "row" else (self.row, self.depth + onward)
+
+
+def copied(o: StagedOperand) -> Copies:
+    """How threads share the copies of an operand. Of a line that stands alone, those make one whose row is the first."""
     side, v = ("ROWS", "COLUMNS")[o.side], "V" if o.vector > 1 else "1"
-    if o.alone:
-        return f"thread / (DEPTH / {v})", f"thread % (DEPTH / {v}) * {v}", "1"
     times = f"{side} * DEPTH / ({v} * THREADS)"
-    if o.line == "own":
-        return f"thread % ({side} / {v}) * {v}", f"thread / ({side} / {v}) + r * (THREADS / ({side} / {v}))", times
-    return f"thread / (DEPTH / {v}) + r * (THREADS / (DEPTH / {v}))", f"thread % (DEPTH / {v}) * {v}", times
+    if o.line == "own" and not o.alone:
+        line = f"({side} / {v})"
+        return Copies(f"thread % {line} * {v}", f"thread / {line}", "depth", f"THREADS / {line}", times)
+    line = f"(DEPTH / {v})"
+    times = "1" if o.alone else times
+    return Copies(f"thread / {line}", f"thread % {line} * {v}", "row", f"THREADS / {line}", times)
 
 
 def parsed(text: str, values: Mapping[str, int]) -> CExpr:

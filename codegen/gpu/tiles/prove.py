@@ -140,8 +140,9 @@ def wrong_staging(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) ->
     elements are of neighbours, in the array and in shared memory, and begin where they may."""
     side, depth = values[("ROWS", "COLUMNS")[o.side]], values["DEPTH"]
     v, wide = values["V"] if o.vector > 1 else 1, o.layout == WIDE
-    row, deep, times = copied(o)
-    p = _space(("thread", "r", "v"), (t.count, number(times, values), v))
+    copies = copied(o)
+    row, deep = copies.which
+    p = _space(("thread", "r", "v"), (t.count, number(copies.times, values), v))
     row, deep = (f"{row} + v", deep) if wide else (row, f"{deep} + v")
     which = _relation(p, (parsed(row, values), parsed(deep, values)))
     if o.alone:

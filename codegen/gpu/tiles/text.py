@@ -75,6 +75,21 @@ def times(stride: str, kind: str) -> str:
     return f" * ({kind}){plain}" if kind else f" * {stride}"
 
 
+def staging(o: StagedOperand, limit: str) -> dict[str, object]:
+    """What the template needs to print the copies of an operand, of which there are `limit` rows or columns."""
+    c = model.copied(o)
+    x, k = c.which
+    stride = o.own if c.along == "row" else o.depth
+    return {
+        "kind": o.kind, "times_deep": times(o.depth, ""), "unsigned_own": times(o.own, "unsigned"),
+        "unsigned_deep": times(o.depth, "unsigned"), "copies": c.times, "copy_x": formula(x), "copy_k": formula(k),
+        "first_x": formula(c.row), "first_k": formula(c.depth), "step": c.step, "by_rows": c.along == "row",
+        "onward": f"(long)({c.step}){times(stride, '')}", "place": formula(model.place(o)),
+        "v": "V" if o.vector > 1 else "1", "limit": limit,
+        "bound": "V" if o.vector > 1 and o.layout == WIDE else "1", "alone": o.alone,
+    }  # fmt: skip
+
+
 # What a tile costs beside its steps, found on an H200. Loads of registers from shared memory, for each step; copies of
 # single elements to it, for each line; and barriers at which no other block is there to go on.
 LOADS, UNIT_LOADS, COPIES, ALONE = 1.0, 0.25, 16, 1.1
@@ -195,19 +210,15 @@ class _Context:
 
     def _operand(self, o: StagedOperand, n: int) -> dict[str, object]:
         p = self.product
-        x, k, copies = model.copied(o)
         name = o.name if sum(q.name == o.name for q in p.operands) == 1 else f"{o.name}{n + 1}"
         line, lines, sizes = self._lines(o)
         return {
-            "kind": o.kind, "layout": o.layout, "fill": o.fill, "first": self._element(o.access),
+            **staging(o, "tw_rows" if o.side == 0 else "tw_columns"), "layout": o.layout, "fill": o.fill,
+            "first": self._element(o.access),
             **{word: self._named(name, word) for word in ("shared", "registers", "from")},
             "offset": " + ".join(f"tw_room({model.room(q)}, sizeof({q.kind}))" for q in p.operands[:n]) or "0",
-            "times_deep": times(o.depth, ""), "unsigned_own": times(o.own, "unsigned"),
-            "unsigned_deep": times(o.depth, "unsigned"), "copies": copies, "copy_x": formula(x),
-            "copy_k": formula(k), "place": formula(model.place(o)), "v": "V" if o.vector > 1 else "1",
-            "limit": "tw_rows" if o.side == 0 else "tw_columns", "register_sizes": sizes,
-            "line": formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
-            "group": ("GI", "GJ")[o.side], "bound": "V" if o.vector > 1 and o.layout == WIDE else "1",
+            "register_sizes": sizes, "line": formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
+            "group": ("GI", "GJ")[o.side],
         }  # fmt: skip
 
     def _lines(self, o: StagedOperand) -> tuple[str, str, str]:
