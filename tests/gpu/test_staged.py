@@ -102,7 +102,7 @@ def test_sizes_by_the_plan() -> None:
     [
         ("grid i:64\n  stage y in shared at S1.j:16 stages 4", "`y` is written"),
         ("grid i:4\n  stage x in shared at S1.j:16 stages 4", "too few threads to copy a line of `x`"),
-        ("grid i:64\n  stage A in shared at S1.j:16 stages 4 pad 1", "depths of `A` that are loaded at once are no neighbours"),
+        ("grid i:64\n  stage A in shared at S1.j:16 stages 4 pad 1", "loaded at once are no neighbours"),
         ("grid i:64\n  stage A in shared at S1.j:24 stages 4", "cannot copy equal parts of `A`"),
         ("grid i:64\n  stage A in shared at S1.j:256 stages 4", "no device has so much shared memory"),
     ],

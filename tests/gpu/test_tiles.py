@@ -12,7 +12,18 @@ from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.gpu.tiles import find, model, prove
 from codegen.gpu.tiles.model import DEEP, UNITS, WIDE, Copies, DepthStaging, StagedOperand, ThreadTile
-from codegen.gpu.tiles.order import BARRIER, COMMIT, COPY, LOAD, STEP, WAIT, TileEvent, TileProgram, pipelined
+from codegen.gpu.tiles.order import (
+    BARRIER,
+    COMMIT,
+    COPY,
+    LOAD,
+    STEP,
+    WAIT,
+    TileEvent,
+    TileProgram,
+    loading_ahead,
+    pipelined,
+)
 from codegen.gpu.tiles.synchronization import wrong_order
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -132,7 +143,7 @@ def test_the_tools_own_plan_can_be_used_again() -> None:
         options = GenOptions(target="cuda", stem="f", device=device)
         made = generate("f.c", source(elem), options)
         (region,) = made.regions
-        tile = "4, S1.j:16 threads 32 by 8" if unit else "16, S1.j:8 threads 8 by 32"
+        tile = "4, S1.j:16 threads 16 by 8" if unit else "8, S1.j:8 threads 8 by 16"
         assert f"registers S1.i:{tile}{unit}" in region.plan
         again = generate("f.c", source(elem), replace(options, plan_text=region.plan))
         first, second = (x.extra.file(".tw.cu").partition("*/")[2] for x in (made, again))
@@ -146,7 +157,7 @@ def test_the_tools_own_plan_can_be_used_again() -> None:
         (plan("S1.j:4, S1.i:2 threads 8 by 8"), "rows and columns of S1 are i and j"),
         (plan("S1.i:4, S1.j:2 threads 8 by 8 on m16n8k4"), "matrix units add up products of two numbers in double"),
         (plan("S1.i:4, S1.j:2 threads 8 by 8 on m1n1k1"), "there is no matrix unit m1n1k1"),
-        (plan("S1.i:4, S1.j:2 threads 8 by 8", 1), "depths of `A` that are loaded at once are no neighbours"),
+        (plan("S1.i:4, S1.j:2 threads 8 by 8", 1), "loads of `A` begin where 16 bytes cannot"),
         ("region 1\n  grid i:4, j:32\n  registers S1.i:4, S1.j:2 threads 8 by 8\n", "are staged along k"),
         ("region 1\n  grid i:4, j:32\n  stage A in shared at S1.k:8 stages 3\n", "S1 has no tile in registers"),
         ("region 1\n  registers S1.i:4, S1.j:2 threads 8 by 8\n", "has no threads of a grid"),
@@ -162,16 +173,32 @@ def test_a_plan_that_is_refused(directives: str, why: str) -> None:
 
 @pytest.mark.parametrize(("stages", "steps"), [(2, 1), (2, 4), (3, 2), (4, 8), (5, 1)])
 def test_orders_are_proven(stages: int, steps: int) -> None:
-    assert wrong_order(pipelined(stages, steps), stages) == ""
-    assert wrong_order(pipelined(stages, steps), stages - 1) != ""  # with one room less
+    for order in (pipelined(stages, steps), *([] if steps % 2 else [loading_ahead(stages, steps)])):
+        assert wrong_order(order, stages) == ""
+        assert wrong_order(order, stages - 1) != ""  # with one room less
 
 
 def changed(order: TileProgram, kind: str, **changes: Any) -> TileProgram:
     return replace(order, loop=tuple(replace(e, **changes) if e.kind == kind else e for e in order.loop))
 
 
-ORDER = pipelined(3, 2)
+ORDER, AHEAD = pipelined(3, 2), loading_ahead(3, 4)
+FIRST = TileEvent(LOAD, 1, 0, only=1)  # the first step of the next part
 WRONG = {
+    "one set of registers": changed(changed(AHEAD, LOAD, registers=0), STEP, registers=0),
+    "the other set": changed(AHEAD, STEP, registers=0),
+    "the next part ahead of the barrier": replace(
+        AHEAD, loop=(FIRST, *(e for e in AHEAD.loop if e != FIRST))
+    ),
+    "the next part is not loaded": replace(AHEAD, loop=tuple(e for e in AHEAD.loop if e != FIRST)),
+    "the first part is not loaded": replace(AHEAD, before=AHEAD.before[:-1]),
+    "the first part without a wait": replace(AHEAD, before=tuple(e for e in AHEAD.before if e.kind != WAIT)),
+    "loads of a part that is not there": replace(
+        AHEAD, loop=tuple(replace(e, only=-1) if e == FIRST else e for e in AHEAD.loop)
+    ),
+    "the room that is read is written": replace(
+        AHEAD, loop=tuple(replace(e, part=3, only=3) if e.kind == COPY else e for e in AHEAD.loop)
+    ),
     "no barrier": replace(ORDER, loop=tuple(e for e in ORDER.loop if e.kind != BARRIER)),
     "no wait": replace(ORDER, loop=tuple(e for e in ORDER.loop if e.kind != WAIT)),
     "waits for too little": changed(ORDER, WAIT, behind=2),
@@ -193,6 +220,7 @@ def test_a_wrong_order_is_found(what: str) -> None:
     assert wrong_order(WRONG[what], 3) != ""
 
 
+TURNED = StagedOperand(1, "A", "float", 4, 0, "l", "1", "depth", WIDE, 4)  # by copies of single elements
 LEFT = StagedOperand(1, "A", "float", 4, 0, "l", "1", "depth", DEEP, 4)
 RIGHT = StagedOperand(2, "B", "float", 4, 1, "1", "m", "own", WIDE, 4)
 TILE, STAGING = ThreadTile((8, 8), (4, 4)), DepthStaging(16, 3)
@@ -206,6 +234,13 @@ def wrong(tile: ThreadTile = TILE, operands: tuple[StagedOperand, ...] = (LEFT, 
 @pytest.mark.parametrize("tile", [TILE, ThreadTile((4, 8), (8, 4)), ThreadTile((8, 16), (4, 2)), UNITS_TILE])
 def test_layouts_are_proven(tile: ThreadTile) -> None:
     assert wrong(tile) == ""
+    assert tile.unit or wrong(tile, (TURNED, RIGHT)) == ""
+
+
+def test_a_wrong_turned_layout_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "loads of `A` begin where 16 bytes cannot" in wrong(operands=(replace(TURNED, pad=1), RIGHT))
+    monkeypatch.setattr(prove, "copied", lambda o: replace(model.copied(o), step="THREADS / DEPTH + 1"))
+    assert "copied by no thread, or twice" in wrong(operands=(TURNED, RIGHT))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +287,7 @@ def test_without_the_proof_the_emulator_finds_a_missing_barrier(
         order = pipelined(stages, steps)
         return replace(order, loop=tuple(e for e in order.loop if e.kind != BARRIER))
 
-    monkeypatch.setattr(find, "pipelined", without)
+    monkeypatch.setattr(find, "loading_ahead", without)
     directives = plan("S1.i:4, S1.j:2 threads 8 by 8")
     with pytest.raises(InputError, match="there is no barrier"):
         generate("f.c", source("float"), GenOptions(target="cuda", stem="f", plan_text=directives))

@@ -18,17 +18,14 @@ from codegen.strategy.choice import Decision
 from codegen.transform.program import Program
 
 MOST_SHARED = 232448  # bytes of a block, on the largest device
-DEPTH, STAGES = 16, (4, 2)
+DEPTH, STAGES = 16, (4, 3, 2)
 PAD = 4  # elements: lines of 16 and 4 more begin in other banks
-# Threads along rows and columns, and what each has in registers: the larger, the fewer loads for each step.
-PLAIN = (
-    ThreadTile((8, 32), (16, 8)),
-    ThreadTile((8, 16), (8, 8)),
-    ThreadTile((8, 16), (8, 4)),
-    ThreadTile((8, 16), (4, 4)),
-)
+# Threads along rows and columns, and what each has in registers: the larger, the fewer loads for each step, and the
+# fewer blocks there are to share out. Of the largest, two or three blocks are on a multiprocessor: while one waits at
+# its barrier, others compute.
+PLAIN = (ThreadTile((8, 16), (8, 8)), ThreadTile((8, 16), (8, 4)), ThreadTile((8, 16), (4, 4)))
 HALF = (ThreadTile((16, 16), (8, 8)), ThreadTile((8, 16), (8, 4)), ThreadTile((8, 16), (4, 4)))  # elements of 8 bytes
-UNIT = (ThreadTile((32, 8), (4, 16)), ThreadTile((16, 8), (4, 8)), ThreadTile((16, 8), (2, 8)))
+UNIT = (ThreadTile((16, 8), (4, 16)), ThreadTile((16, 8), (4, 8)), ThreadTile((16, 8), (2, 8)))
 
 
 def tiled_products(p: Program, code: CNode) -> tuple[TiledProduct, ...]:

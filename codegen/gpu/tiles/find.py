@@ -8,7 +8,7 @@ from dataclasses import replace
 from codegen.ast.ctree import CExpr, CNode, For, Instance, Name, expr_names
 from codegen.gpu.body import plain_type
 from codegen.gpu.tiles.model import DEEP, WIDE, DepthStaging, StagedOperand, ThreadTile
-from codegen.gpu.tiles.order import TileProgram, pipelined
+from codegen.gpu.tiles.order import TileProgram, loading_ahead, pipelined
 from codegen.gpu.transfers import strides_of
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
@@ -19,6 +19,8 @@ from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import GRID, SEQUENTIAL
 from codegen.scop.types import CType
+
+LEAST_COPY = 4  # bytes that can be on their way to shared memory while a thread goes on
 
 
 class NoTiles(Exception):
@@ -101,7 +103,7 @@ def tiled(
         raise NoTiles("its tiles are computed in different ways")
     if any(isinstance(e, Affine) for e in walk(s.rhs)):
         raise NoTiles("it computes with indices")
-    operands = tuple(_operand(scop, nest, k, pads) for k in _read(s, nest.what.own))
+    operands = tuple(_operand(scop, nest, k, pads, unit is not None) for k in _read(s, nest.what.own))
     arrays = {s.accesses[o.access].array for o in operands}
     if s.accesses[s.target].array in arrays:
         raise NoTiles("it reads other elements of the array that it writes")
@@ -117,7 +119,8 @@ def tiled(
         operands = tuple(replace(o, fill=_fill(o, _is_float(scop, s))) for o in operands)
     if staging.depth % step:
         raise NoTiles(f"the depth that is staged is no multiple of {step}")
-    order = pipelined(staging.stages, staging.depth // step)
+    steps = staging.depth // step
+    order = pipelined(staging.stages, steps) if steps % 2 else loading_ahead(staging.stages, steps)
     vector = 16 // max(kinds) if same else 1
     return TiledProduct(nest, tuple(tiles), staging, operands, order, step, not filled, vector)
 
@@ -162,7 +165,10 @@ def staged_arrays(scop: Scop, nest: Nest) -> dict[str, int]:
     return {a.base: a.elem.bytes for a in found}
 
 
-def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> StagedOperand:
+def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int], unit: bool) -> StagedOperand:
+    """How an array is staged. Threads load neighbouring rows (or columns) of one depth, so these lie side by side even
+    where that takes copies of single elements, if these run beside the computation; lanes of a unit load neighbouring
+    depths."""
     s, what = nest.statement, nest.what
     a = s.accesses[number]
     array = scop.arrays[a.array]
@@ -172,7 +178,7 @@ def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> St
         raise NoTiles(f"`{array.base}` does not vary with the depth and one of rows and columns")
     side = 0 if own[0] == what.rows[0] else 1
     line = "own" if moves[own[0]] == "1" else "depth" if moves[what.depth[0]] == "1" else ""
-    layout = DEEP if line == "depth" else WIDE
+    layout = DEEP if line == "depth" and (unit or array.elem.bytes < LEAST_COPY) else WIDE
     return StagedOperand(number, array.base, plain_type(array.elem), array.elem.bytes, side, moves[own[0]],
                    moves[what.depth[0]], line, layout, pads.get(array.base, 0))  # fmt: skip
 

@@ -148,7 +148,7 @@ class Copies:
 
 
 def copied(o: StagedOperand) -> Copies:
-    """How threads share the copies of an operand. Of a line that stands alone, those make one whose row is the first."""
+    """How threads share the copies of an operand. Of a line that stands alone, those with row 0 make one."""
     side, v = ("ROWS", "COLUMNS")[o.side], "V" if o.vector > 1 else "1"
     times = f"{side} * DEPTH / ({v} * THREADS)"
     if o.line == "own" and not o.alone:
@@ -178,12 +178,16 @@ def _expression(e: ast.expr, values: Mapping[str, int]) -> CExpr:
 
 def number(text: str, values: Mapping[str, int]) -> int:
     """The value of a formula of constants."""
-    return _number(parsed(text, values))
+    return value(parsed(text, values), {})
 
 
-def _number(e: CExpr) -> int:
+def value(e: CExpr, names: Mapping[str, int]) -> int:
+    """The value of an expression without negative numbers, where its names have these."""
     if isinstance(e, Int):
         return e.value
+    if isinstance(e, Name):
+        return names[e.name]
     assert isinstance(e, Bin)
-    a, b = _number(e.left), _number(e.right)
-    return {"+": a + b, "-": a - b, "*": a * b}[e.op] if e.op in "+-*" else a // b if e.op == "/" else a % b
+    a, b = value(e.left, names), value(e.right, names)
+    found = {"*": a * b, "+": a + b, "-": a - b}
+    return found[e.op] if e.op in found else a // b if e.op == "/" else a % b

@@ -8,6 +8,7 @@ and rooms are constants; parts of the depth are counted by a variable, and there
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import islpy as isl
 
@@ -32,6 +33,7 @@ from codegen.gpu.tiles.model import (
     parsed,
     place,
     room,
+    value,
 )
 from codegen.gpu.tiles.order import TileProgram
 from codegen.gpu.tiles.synchronization import wrong_order
@@ -130,9 +132,27 @@ def _wrong_blocks() -> str:
 def _wrong_owner(t: ThreadTile, values: Mapping[str, int]) -> str:
     """Every element of a tile belongs to one register of one thread."""
     row, column = (UNIT_ROW, UNIT_COLUMN) if t.unit else (PLAIN_ROW, PLAIN_COLUMN)
-    p = _space(("thread", "i", "j"), (t.count, *t.registers))
-    owner = _relation(p, (parsed(row, values), parsed(column, values)))
-    return "" if _bijection(owner, _box(*t.sides)) else "an element of a tile has no thread, or two"
+    numbers = {n: values[n] for n in values.keys() - {"V", "STEP", "DEPTH", "STAGES"}}
+    owned = _owned(row, column, t.count, t.registers, frozenset(numbers.items()))
+    return "" if owned == t.sides else "an element of a tile has no thread, or two"
+
+
+@cache
+def _owned(
+    row: str, column: str, threads: int, registers: tuple[int, int], numbers: frozenset[tuple[str, int]]
+) -> tuple[int, int] | None:
+    """The sides of the tile that registers of threads cover, each element once; none where they do not. There are few
+    enough to look at each."""
+    values = dict(numbers)
+    down, right = parsed(row, values), parsed(column, values)
+    found: set[tuple[int, int]] = set()
+    for n in range(threads):
+        rows = [value(down, {"thread": n, "i": i}) for i in range(registers[0])]
+        columns = [value(right, {"thread": n, "j": j}) for j in range(registers[1])]
+        found.update((x, y) for x in rows for y in columns)
+    sides = 1 + max(x for x, _ in found), 1 + max(y for _, y in found)
+    once = len(found) == threads * registers[0] * registers[1] == sides[0] * sides[1]
+    return sides if once and min(min(x) for x in found) == 0 else None
 
 
 def wrong_staging(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> str:

@@ -149,14 +149,17 @@ def _overwritten(order: TileProgram, stages: int) -> str:
 
 
 def _wrong_registers(order: TileProgram) -> str:
-    """A step computes with what was loaded for it, and with nothing that was loaded since."""
+    """A step computes with what was loaded for it, and with nothing that was loaded into the same set since."""
     earlier = isl.Map(_EARLIER)
-    loads = _loads(order)
-    steps = _union(order, STEP, lambda x: (f"{x.part}, {x.event.step}", _time(x)))
+
+    def text(x: _At) -> tuple[str, str]:
+        return f"{x.part}, {x.event.step}, {x.event.registers}", _time(x)
+
+    loads, steps = _union(order, LOAD, text), _union(order, STEP, text)
     before = loads.reverse().apply_range(steps).intersect(earlier)
     if not steps.range().is_subset(before.range()):
         return "a step computes with registers that others are loaded into"
-    other = isl.Map("{ [u, s] -> [v, r] : u != v or s != r }")
+    other = isl.Map("{ [u, s, w] -> [v, r, w] : u != v or s != r }")
     since = loads.reverse().apply_range(other).apply_range(loads).intersect(earlier)  # a load, and a later one
     spoiled = before.intersect(since.apply_range(earlier))
     return "" if spoiled.is_empty() else "registers are loaded again before their step is computed"

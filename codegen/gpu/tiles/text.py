@@ -20,7 +20,7 @@ from codegen.target.text.templates import environment
 LOCALS = (
     "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "stage", "load", "compute",
     "each", "store", "row", "column", "at", "first", "to", "kernel", "blocks", "wide", "i", "j", "k", "x", "r", "q",
-    "first_i", "first_j", "first_k", "batch", "cost_1", "cost_2", "cost_3", "cost_4", "down", "right", "group",
+    "first_i", "first_j", "first_k", "batch", "cost_1", "cost_2", "cost_3", "cost_4", "set", "down", "right", "group",
 )  # fmt: skip
 _FORMULA = ("thread", "i", "j", "k", "x", "r", "slot")
 _FIRSTS = ("tw_first_i", "tw_first_j", "tw_first_k")
@@ -90,20 +90,19 @@ def staging(o: StagedOperand, limit: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-# What a tile costs beside its steps, found on an H200. Loads of registers from shared memory, for each step; copies of
-# single elements to it, for each line; and barriers at which no other block is there to go on.
-LOADS, UNIT_LOADS, COPIES, ALONE = 1.0, 0.25, 16, 1.1
+# What a tile costs beside its steps, found on an H200. Loads of registers from shared memory, and whatever has to be
+# done once for each of their steps; copies of single elements to shared memory, for each line; and, in percent of a
+# tile, what a multiprocessor loses while its last blocks are alone on it.
+LOADS, FIXED, COPIES, LAST = 1.0, 6.0, 16, 35
 REGISTERS = 65536  # of a multiprocessor
+REST = 64  # registers of a thread for addresses and counters
 
 
-def _loads(t: model.ThreadTile) -> float:
-    """Time for loads of registers, for each step that is computed."""
-    return (UNIT_LOADS if t.unit else LOADS) * (1 / t.registers[0] + 1 / t.registers[1])
-
-
-def _words(t: model.ThreadTile, operands: Sequence[StagedOperand]) -> int:
-    """Registers of a thread, at least: its elements, and as many again for the rest of a small tile."""
-    return t.registers[0] * t.registers[1] * operands[0].bytes // 4 + 64
+def _cost(t: model.ThreadTile) -> float:
+    """Time for the steps of a tile, in those that registers alone would take."""
+    (rows, columns), (down, right) = t.sides, t.registers
+    fixed = 0.0 if t.unit else FIXED / (down * right)
+    return rows * columns * (1 + LOADS * (1 / down + 1 / right) + fixed)
 
 
 @record
@@ -121,9 +120,19 @@ class _Context:
             "guarded": p.guarded, "body": self._body(), "before": p.order.before, "loop": p.order.loop, "at": str,
             "within": lambda n: f"tw_part + {n}" if n else "tw_part", "tiles": [self._tile(t) for t in p.tiles],
             "multiprocessors": multiprocessors, "groups": model.GROUPS, "many": MANY, "tile_row": self._tile_row(),
-            "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
+            "words": self._words(), "last": LAST, **self._sets(), "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
             "bytes": " + ".join(f"tw_room({model.room(o)}, sizeof({o.kind}))" for o in p.operands),
             **self._batch(), **self._bounds(), **self._registers(), **self._target(),
+        }  # fmt: skip
+
+    def _sets(self) -> dict[str, object]:
+        """How sets of registers are declared, handed on and used; nothing of it where there is one set."""
+        several = self.product.order.sets > 1
+        return {
+            "sets": f"[{self.product.order.sets}]" if several else "", "of_set": "[tw_set]" if several else "",
+            "one_set": "const int tw_set, " if several else "",
+            "set": lambda e: f"{e.registers}, " if several else "",
+            "slot": lambda part: f"({part}) % STAGES" if " " in part else f"{part} % STAGES",
         }  # fmt: skip
 
     def _tile_row(self) -> str:
@@ -188,10 +197,15 @@ class _Context:
     def _tile(self, t: model.ThreadTile) -> dict[str, object]:
         numbers = ", ".join(map(str, (*t.threads, *t.registers)))
         rows, columns = t.sides
-        alone = t.unit is not None and t.count * 2 * _words(t, self.product.operands) > REGISTERS
-        cost = rows * columns * (1 + _loads(t)) * (ALONE if alone else 1)
-        narrow = cost + COPIES * (rows + columns)
-        return {"rows": rows, "columns": columns, "numbers": numbers, "cost": round(cost), "narrow": round(narrow)}
+        cost, narrow = round(_cost(t)), COPIES * (rows + columns)
+        return {"rows": rows, "columns": columns, "numbers": numbers, "cost": cost, "narrow": cost + narrow}
+
+    def _words(self) -> str:
+        """Registers that a thread takes, about: its elements, sets of what it loads, and the rest."""
+        p, words = self.product, max(o.bytes for o in self.product.operands) / 4
+        loaded = "RI + RJ / 2" if p.unit else "RI + RJ"
+        size = "2 * " if words == 2 else ""
+        return f"{size}(RI * RJ + {p.order.sets * p.step // (4 if p.unit else 1)} * ({loaded})) + {REST}"
 
     def _group(self, side: int) -> str:
         """Neighbours that a thread has, as a constant of C: `prove.groups` says the same in numbers."""
@@ -234,7 +248,7 @@ class _Context:
         return f"tw_{name}_{what}" if f"{name}_{what}" in self.how.taken else f"{name}_{what}"
 
     def _register(self, o: StagedOperand, n: int) -> str:
-        name = self._operand(o, n)["registers"]
+        name = f"{self._operand(o, n)['registers']}{self._sets()['of_set']}"
         var = "tw_i" if o.side == 0 else "tw_j"
         return f"{name}[tw_q][{var}]" if o.layout == WIDE else f"{name}[{var}][tw_q]"
 
