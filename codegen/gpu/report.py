@@ -65,7 +65,7 @@ def _tiles(p: TiledProduct, device: Device) -> Iterator[str]:
 
 def _staged(p: StagedLoop, device: Device) -> str:
     """What a block takes whose threads read shared memory."""
-    room = bytes_of(p)
+    room = bytes_of(p, p.vector)
     most = min(device.shared_per_multiprocessor // room, device.threads_per_multiprocessor // p.threads)
     stmts = ", ".join(dict.fromkeys(at.stmt for at in p.nest.body))
     arrays = " and ".join(o.staged.name for o in p.operands)

@@ -74,8 +74,16 @@ def test_loop(tmp_path: Path, emulator: Path, kind: str) -> None:
     built = build("loop", tmp_path, emulator, source(kind))
     text = built.made.extra.file(".tw.cu")
     assert "f_r1_1_tile<" in text and ("_kept" in text or kind == "own sums")
-    for sizes in ((70, 33), (64, 64), (40, 80), (1, 1), (5, 0)):
+    for sizes in ((70, 33), (64, 64), (40, 80), (133, 9), (1, 1), (5, 0)):
         built.agree(*sizes)
+
+
+def test_blocks_that_copy_single_elements_read_longer_lines() -> None:
+    """Rows of a matrix whose columns threads add up; lines of rows that threads add up are as long as they are."""
+    assert "enum { ROWS = V > 1 ? 64 : 128," in planned("grid i:64\n  stage A in shared at S1.j:16 stages 4", "columns")
+    assert "enum { ROWS = 64," in planned("grid i:64\n  stage A in shared at S1.j:16 stages 4 pad 2")
+    text = planned("grid i:64\n  stage A in shared at S1.j:16 stages 4", "columns")
+    assert "const int threads = wide ? 64 : 128, bytes = wide ? 32768 : 65536;" in text
 
 
 def planned(directives: str, kind: str = "rows") -> str:

@@ -10,9 +10,9 @@ from codegen.diagnostics import Diagnostic, Severity
 from codegen.gpu.plan.device import Device
 from codegen.gpu.staged.find import StagedLoop, ThreadLoop, operands, staged_loop, thread_loop
 from codegen.gpu.staged.prove import proven
-from codegen.gpu.tiles.choose import MOST_SHARED
 from codegen.gpu.tiles.find import NoTiles
 from codegen.gpu.tiles.model import DEEP, DepthStaging
+from codegen.gpu.tiles.prove import MOST_SHARED
 from codegen.plan.model import LoopRef, Registers, StageShared
 from codegen.scop.model import Scop
 from codegen.strategy.choice import Decision

@@ -15,6 +15,7 @@ from codegen.scop.expr import Binary, Expr, Ref, Ternary, children
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID, SEQUENTIAL
 
+MOST_DOUBLED = 128  # threads: lines of columns that begin anywhere are read in longer pieces
 Element = tuple[str, tuple[CExpr, ...]]  # an array, and subscripts in terms of the loops
 
 
@@ -52,6 +53,11 @@ class StagedLoop:
     kept: tuple[tuple[int, int], ...]
     order: TileProgram
     vector: int  # elements of 16 bytes, if all operands have equal ones
+    single: int  # threads of a block that copies single elements
+
+    def threads_for(self, vector: int) -> int:
+        """Threads of a block whose copies bring so many elements."""
+        return self.threads if vector > 1 else self.single
 
 
 def thread_loop(code: CNode, stmt: str) -> ThreadLoop:
@@ -102,8 +108,10 @@ def staged_loop(scop: Scop, nest: ThreadLoop, staging: DepthStaging, pads: Mappi
     found = tuple(replace(o, staged=replace(o.staged, pad=pads[o.staged.name])) for o in found if o.staged.name in pads)
     sizes = {o.staged.bytes for o in found}
     vector = 16 // max(sizes) if len(sizes) == 1 else 1
-    order = pipelined(staging.stages, 1)
-    return StagedLoop(nest, nest.grid.loop.factor, staging, found, tuple(_kept(scop, nest)), order, vector)
+    order, threads = pipelined(staging.stages, 1), nest.grid.loop.factor
+    columns = vector > 1 and all(o.staged.alone or o.staged.line == "own" for o in found)
+    single = 2 * threads if columns and threads <= MOST_DOUBLED else threads
+    return StagedLoop(nest, threads, staging, found, tuple(_kept(scop, nest)), order, vector, single)
 
 
 def element(scop: Scop, at: Instance, number: int) -> Element:

@@ -12,7 +12,7 @@ from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.tiles.find import NoTiles
 from codegen.gpu.tiles.model import DEEP, DepthStaging, StagedOperand, ThreadTile, constants
 from codegen.gpu.tiles.order import LOAD, STEP, TileProgram
-from codegen.gpu.tiles.prove import shared_bytes, uneven_copies, wrong_lines, wrong_staging
+from codegen.gpu.tiles.prove import MOST_SHARED, shared_bytes, uneven_copies, wrong_lines, wrong_staging
 from codegen.gpu.tiles.synchronization import wrong_order
 
 
@@ -47,16 +47,17 @@ def _apart(order: TileProgram) -> str:
     return "" if loads == [k - 1 for k in steps] else "shared memory is read somewhere else than it is computed with"
 
 
-def bytes_of(p: StagedLoop) -> int:
-    """Shared memory of a block."""
-    return shared_bytes(block_of(p.threads), p.staging, [o.staged for o in p.operands])
+def bytes_of(p: StagedLoop, vector: int) -> int:
+    """Shared memory of a block whose copies bring so many elements."""
+    return shared_bytes(block_of(p.threads_for(vector)), p.staging, [o.staged for o in p.operands])
 
 
 def proven(p: StagedLoop, most: int) -> None:
     """All proofs, with copies of 16 bytes and of single elements, within so many bytes. Raises NoTiles."""
-    if bytes_of(p) > most:
+    if bytes_of(p, p.vector) > most or bytes_of(p, 1) > MOST_SHARED:
         raise NoTiles("no device has so much shared memory")
     for vector in sorted({1, p.vector}):
-        problem = wrong_loop(p.threads, p.staging, [o.staged for o in p.operands], vector, p.order, p.vector)
+        threads = p.threads_for(vector)
+        problem = wrong_loop(threads, p.staging, [o.staged for o in p.operands], vector, p.order, p.vector)
         if problem:
             raise NoTiles(problem)

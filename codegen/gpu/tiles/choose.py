@@ -8,24 +8,45 @@ from dataclasses import replace
 from codegen.ast.ctree import CNode, For, Instance, walk
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.gpu.plan.device import Device
-from codegen.gpu.tiles.find import Nest, NoTiles, TiledProduct, product_nest, staged_arrays, tiled
+from codegen.gpu.tiles.find import (
+    LEAST_COPY,
+    Nest,
+    NoTiles,
+    TiledProduct,
+    product_nest,
+    staged_arrays,
+    sum_of_products,
+    tiled,
+)
 from codegen.gpu.tiles.model import UNITS, DepthStaging, ThreadTile
-from codegen.gpu.tiles.prove import shared_bytes, wrong_tile
+from codegen.gpu.tiles.prove import MOST_SHARED, shared_bytes, wrong_tile
 from codegen.plan.model import BlockTile, LoopRef, Registers, StageShared
+from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID
 from codegen.strategy.choice import Decision
 from codegen.transform.program import Program
 
-MOST_SHARED = 232448  # bytes of a block, on the largest device
-DEPTH, STAGES = 16, (4, 3, 2)
 PAD = 4  # elements: lines of 16 and 4 more begin in other banks
-# Threads along rows and columns, and what each has in registers: the larger, the fewer loads for each step, and the
-# fewer blocks there are to share out. Of the largest, two or three blocks are on a multiprocessor: while one waits at
-# its barrier, others compute.
-PLAIN = (ThreadTile((8, 16), (8, 8)), ThreadTile((8, 16), (8, 4)), ThreadTile((8, 16), (4, 4)))
-HALF = (ThreadTile((16, 16), (8, 8)), ThreadTile((8, 16), (8, 4)), ThreadTile((8, 16), (4, 4)))  # elements of 8 bytes
-UNIT = (ThreadTile((16, 8), (4, 16)), ThreadTile((16, 8), (4, 8)), ThreadTile((16, 8), (2, 8)))
+
+
+@record
+class TileShapes:
+    """Tiles for a kind of product, the depth that is staged at a time, and how often, best first. Of tiles: the larger,
+    the fewer loads for each step, and the fewer blocks there are to share out."""
+
+    tiles: tuple[ThreadTile, ...]
+    depth: int
+    stages: tuple[int, ...]
+
+
+SMALL = (ThreadTile((8, 16), (8, 8)), ThreadTile((8, 16), (8, 4)), ThreadTile((8, 16), (4, 4)))
+# Two or three blocks of the largest are on a multiprocessor: while one waits at its barrier, others compute. A part is
+# so short that the loop stays among the instructions at hand.
+SUMS = TileShapes((ThreadTile((8, 16), (16, 8)), *SMALL), 8, (4, 2))
+PLAIN = TileShapes((ThreadTile((8, 32), (16, 8)), *SMALL), 16, (4, 2))  # steps of any kind
+HALF = TileShapes((ThreadTile((16, 16), (8, 8)), *SMALL[1:]), 16, (4, 2))  # elements of 8 bytes
+UNIT = TileShapes((ThreadTile((16, 8), (4, 16)), ThreadTile((16, 8), (4, 8)), ThreadTile((16, 8), (2, 8))), 16, (3, 2))
 
 
 def tiled_products(p: Program, code: CNode) -> tuple[TiledProduct, ...]:
@@ -106,9 +127,10 @@ def _proposed(scop: Scop, nest: Nest, processor: Device) -> tuple[BlockTile, ...
     """Directives for a product, if they can be proven. Raises NoTiles."""
     pads = {a: max(PAD, 16 // n) for a, n in staged_arrays(scop, nest).items()}
     for unit in _units(processor):
-        for stages in STAGES:
+        shapes = _shapes(scop, nest, unit)
+        for stages in shapes.stages:
             try:
-                made = tiled(scop, nest, _tiles(scop, nest, unit), DepthStaging(DEPTH, stages), pads)
+                made = tiled(scop, nest, shapes.tiles, DepthStaging(shapes.depth, stages), pads)
                 kept = tuple(t for t in made.tiles if _fits(made, t, processor))
             except NoTiles:
                 continue
@@ -132,7 +154,7 @@ def _directives(p: TiledProduct, pads: Mapping[str, int]) -> tuple[BlockTile, ..
     name = p.nest.statement.name
     rows, columns, depth = (LoopRef(lp.loop.name, name) for lp in (p.nest.rows, p.nest.columns, p.nest.depth))
     registers = (Registers(((rows, t.registers[0]), (columns, t.registers[1])), t.threads, p.unit) for t in p.tiles)
-    return (*registers, *(StageShared(a, depth, DEPTH, p.staging.stages, n) for a, n in pads.items()))
+    return (*registers, *(StageShared(a, depth, p.staging.depth, p.staging.stages, n) for a, n in pads.items()))
 
 
 def _units(processor: Device) -> Iterator[str]:
@@ -143,9 +165,10 @@ def _units(processor: Device) -> Iterator[str]:
     yield ""
 
 
-def _tiles(scop: Scop, nest: Nest, unit: str) -> tuple[ThreadTile, ...]:
+def _shapes(scop: Scop, nest: Nest, unit: str) -> TileShapes:
     if unit:
-        return tuple(replace(t, unit=UNITS[unit]) for t in UNIT)
-    s = nest.statement
-    wide = max(scop.arrays[a.array].elem.bytes for a in s.accesses) > 4
-    return HALF if wide else PLAIN
+        return replace(UNIT, tiles=tuple(replace(t, unit=UNITS[unit]) for t in UNIT.tiles))
+    sizes = {scop.arrays[a.array].elem.bytes for a in nest.statement.accesses}
+    if max(sizes) > LEAST_COPY:
+        return HALF
+    return SUMS if sizes == {LEAST_COPY} and sum_of_products(scop, nest) else PLAIN

@@ -103,7 +103,9 @@ def tiled(
         raise NoTiles("its tiles are computed in different ways")
     if any(isinstance(e, Affine) for e in walk(s.rhs)):
         raise NoTiles("it computes with indices")
-    operands = tuple(_operand(scop, nest, k, pads, unit is not None) for k in _read(s, nest.what.own))
+    filled = sum_of_products(scop, nest)
+    deep = unit is not None or not filled
+    operands = tuple(_operand(scop, nest, k, pads, deep) for k in _read(s, nest.what.own))
     arrays = {s.accesses[o.access].array for o in operands}
     if s.accesses[s.target].array in arrays:
         raise NoTiles("it reads other elements of the array that it writes")
@@ -111,7 +113,6 @@ def tiled(
         raise NoTiles("operands of rows and of columns are staged, and nothing else")
     kinds = {o.bytes for o in operands} | {scop.arrays[s.accesses[s.target].array].elem.bytes}
     same = len(kinds) == 1
-    filled = _sum_of_products(scop, nest)
     if unit is not None and not (filled and kinds == {8} and len(operands) == 2 and _is_float(scop, s)):
         raise NoTiles("matrix units add up products of two numbers in double precision")
     step = unit.depth if unit else max(1, 8 // max(kinds)) if any(o.layout == DEEP for o in operands) else 1
@@ -119,8 +120,8 @@ def tiled(
         operands = tuple(replace(o, fill=_fill(o, _is_float(scop, s))) for o in operands)
     if staging.depth % step:
         raise NoTiles(f"the depth that is staged is no multiple of {step}")
-    steps = staging.depth // step
-    order = pipelined(staging.stages, steps) if steps % 2 else loading_ahead(staging.stages, steps)
+    steps, ahead = staging.depth // step, filled and not staging.depth // step % 2
+    order = loading_ahead(staging.stages, steps) if ahead else pipelined(staging.stages, steps)
     vector = 16 // max(kinds) if same else 1
     return TiledProduct(nest, tuple(tiles), staging, operands, order, step, not filled, vector)
 
@@ -134,7 +135,7 @@ def _fill(o: StagedOperand, floating: bool) -> str:
     return "-0.0" if floating and o.side == 0 else "0"
 
 
-def _sum_of_products(scop: Scop, nest: Nest) -> bool:
+def sum_of_products(scop: Scop, nest: Nest) -> bool:
     """Is a step target + left * right, of two elements as they are?"""
     s, step = nest.statement, nest.what.step
     wanted = {Lane("add", (Lane("acc"), Lane("mul", x))) for x in ((Lane("a"), Lane("b")), (Lane("b"), Lane("a")))}
@@ -165,10 +166,10 @@ def staged_arrays(scop: Scop, nest: Nest) -> dict[str, int]:
     return {a.base: a.elem.bytes for a in found}
 
 
-def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int], unit: bool) -> StagedOperand:
-    """How an array is staged. Threads load neighbouring rows (or columns) of one depth, so these lie side by side even
-    where that takes copies of single elements, if these run beside the computation; lanes of a unit load neighbouring
-    depths."""
+def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int], deep: bool) -> StagedOperand:
+    """How an array is staged. Lanes of a unit, and threads with much to do in a step, load neighbouring depths. Others
+    load neighbouring rows (or columns) of one depth, so these lie side by side even where that takes copies of single
+    elements, if such copies run beside the computation."""
     s, what = nest.statement, nest.what
     a = s.accesses[number]
     array = scop.arrays[a.array]
@@ -178,7 +179,7 @@ def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int], unit:
         raise NoTiles(f"`{array.base}` does not vary with the depth and one of rows and columns")
     side = 0 if own[0] == what.rows[0] else 1
     line = "own" if moves[own[0]] == "1" else "depth" if moves[what.depth[0]] == "1" else ""
-    layout = DEEP if line == "depth" and (unit or array.elem.bytes < LEAST_COPY) else WIDE
+    layout = DEEP if line == "depth" and (deep or array.elem.bytes < LEAST_COPY) else WIDE
     return StagedOperand(number, array.base, plain_type(array.elem), array.elem.bytes, side, moves[own[0]],
                    moves[what.depth[0]], line, layout, pads.get(array.base, 0))  # fmt: skip
 

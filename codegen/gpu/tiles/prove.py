@@ -40,6 +40,7 @@ from codegen.gpu.tiles.synchronization import wrong_order
 from codegen.verify.readback import TreePoint
 
 SHARED_ALIGNMENT = 16
+MOST_SHARED = 232448  # bytes of a block, on the largest device
 
 
 def wrong_tile(

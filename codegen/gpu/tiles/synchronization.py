@@ -116,6 +116,10 @@ def _wrong_parts(order: TileProgram) -> str:
     steps = isl.Set(f"[n] -> {{ [u, s] : 0 <= u < n and 0 <= s < {order.steps} }}")
     if not _copies(order).domain().is_equal(parts) or not _copies(order).is_single_valued():
         return "a part of the depth is not staged, or staged twice"
+    onward = isl.Map("{ [u] -> [v] : u < v }").intersect_domain(parts).intersect_range(parts)
+    times = _copies(order).reverse().apply_range(onward).apply_range(_copies(order))
+    if not times.is_subset(isl.Map(_EARLIER)):
+        return "parts of the depth are not staged in ascending order"
     if not _loads(order).domain().is_equal(steps):
         return "a step is computed with registers that were not loaded"
     computed = [e for e in order.loop if e.kind == STEP]

@@ -95,6 +95,7 @@ def staging(o: StagedOperand, limit: str) -> dict[str, object]:
 # tile, what a multiprocessor loses while its last blocks are alone on it.
 LOADS, FIXED, COPIES, LAST = 1.0, 6.0, 16, 35
 REGISTERS = 65536  # of a multiprocessor
+MOST_WORDS = 512  # more than there are: a block alone, with what the compiler likes to take
 REST = 64  # registers of a thread for addresses and counters
 
 
@@ -203,6 +204,8 @@ class _Context:
     def _words(self) -> str:
         """Registers that a thread takes, about: its elements, sets of what it loads, and the rest."""
         p, words = self.product, max(o.bytes for o in self.product.operands) / 4
+        if p.guarded:
+            return str(MOST_WORDS)
         loaded = "RI + RJ / 2" if p.unit else "RI + RJ"
         size = "2 * " if words == 2 else ""
         return f"{size}(RI * RJ + {p.order.sets * p.step // (4 if p.unit else 1)} * ({loaded})) + {REST}"
@@ -229,7 +232,7 @@ class _Context:
         return {
             **staging(o, "tw_rows" if o.side == 0 else "tw_columns"), "layout": o.layout, "fill": o.fill,
             "first": self._element(o.access),
-            **{word: self._named(name, word) for word in ("shared", "registers", "from")},
+            **{word: self._named(name, word) for word in ("shared", "registers", "from", "offsets")},
             "offset": " + ".join(f"tw_room({model.room(q)}, sizeof({q.kind}))" for q in p.operands[:n]) or "0",
             "register_sizes": sizes, "line": formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
             "group": ("GI", "GJ")[o.side],
