@@ -246,7 +246,7 @@ def test_a_wrong_turned_layout_is_found(monkeypatch: pytest.MonkeyPatch) -> None
     ("name", "old", "new", "why"),
     [
         ("PLAIN_ROW", "i % GI", "0 * i", "has no thread, or two"),
-        ("PLAIN_COLUMN", "8 * GJ", "4 * GJ", "has no thread, or two"),
+        ("PLAIN_COLUMN", "thread % 16", "thread % 8", "has no thread, or two"),
         ("PLAIN_COLUMN", "2 * GJ + j / GJ * (8 * GJ) + j % GJ", "2 + j * 8", "are no neighbours"),
         ("TILE_ROW", "z * GROUP", "z * 4", "a row of tiles has no block, or two"),
         ("UNIT_ROW", "thread % 32 / 4", "thread % 8", "has no thread, or two"),
