@@ -41,12 +41,11 @@ class TileShapes:
 
 
 SMALL = (ThreadTile((8, 16), (8, 8)), ThreadTile((8, 16), (8, 4)), ThreadTile((8, 16), (4, 4)))
-# Two or three blocks of the largest are on a multiprocessor: while one waits at its barrier, others compute. A part is
-# so short that the loop stays among the instructions at hand.
-SUMS = TileShapes((ThreadTile((8, 16), (16, 8)), *SMALL), 8, (4, 2))
+# Three blocks of the largest are on a multiprocessor: while one waits at its barrier, others compute.
+SUMS = TileShapes(SMALL, 16, (4, 2))
 PLAIN = TileShapes((ThreadTile((8, 32), (16, 8)), *SMALL), 16, (4, 2))  # steps of any kind
 HALF = TileShapes((ThreadTile((16, 16), (8, 8)), *SMALL[1:]), 16, (4, 2))  # elements of 8 bytes
-UNIT = TileShapes((ThreadTile((16, 8), (4, 16)), ThreadTile((16, 8), (4, 8)), ThreadTile((16, 8), (2, 8))), 16, (3, 2))
+UNIT = TileShapes((ThreadTile((32, 8), (4, 16)), ThreadTile((16, 8), (4, 8)), ThreadTile((16, 8), (2, 8))), 16, (4, 2))
 
 
 def tiled_products(p: Program, code: CNode) -> tuple[TiledProduct, ...]:

@@ -120,7 +120,7 @@ def tiled(
         operands = tuple(replace(o, fill=_fill(o, _is_float(scop, s))) for o in operands)
     if staging.depth % step:
         raise NoTiles(f"the depth that is staged is no multiple of {step}")
-    steps, ahead = staging.depth // step, filled and not staging.depth // step % 2
+    steps, ahead = staging.depth // step, filled and unit is None and not staging.depth // step % 2
     order = loading_ahead(staging.stages, steps) if ahead else pipelined(staging.stages, steps)
     vector = 16 // max(kinds) if same else 1
     return TiledProduct(nest, tuple(tiles), staging, operands, order, step, not filled, vector)

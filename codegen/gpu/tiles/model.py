@@ -93,10 +93,9 @@ def constants(t: ThreadTile, s: DepthStaging) -> dict[str, int]:
 
 
 # Which row and column of a block's tile register number `i` or `j` of a thread is. A warp has 4 by 8 threads without a
-# matrix unit, each with groups of GI by GJ neighbours. Half a warp has two rows of threads, so that its loads of 16
-# bytes bring each element once. With a unit, the unit says who has what.
-PLAIN_ROW = "thread / 32 / (TJ / 8) * (4 * RI) + (thread % 32 / 16 * 2 + thread % 2) * GI + i / GI * (4 * GI) + i % GI"
-PLAIN_COLUMN = "thread / 32 % (TJ / 8) * (8 * RJ) + thread % 16 / 2 * GJ + j / GJ * (8 * GJ) + j % GJ"
+# matrix unit, each with groups of GI by GJ neighbours; with one, the unit says who has what.
+PLAIN_ROW = "thread / 32 / (TJ / 8) * (4 * RI) + thread % 32 / 8 * GI + i / GI * (4 * GI) + i % GI"
+PLAIN_COLUMN = "thread / 32 % (TJ / 8) * (8 * RJ) + thread % 8 * GJ + j / GJ * (8 * GJ) + j % GJ"
 UNIT_ROW = "thread / 32 / (TJ / 4) * (8 * RI) + 8 * i + thread % 32 / 4"
 UNIT_COLUMN = "thread / 32 % (TJ / 4) * (4 * RJ) + j / 2 * 8 + thread % 4 * 2 + j % 2"
 # Which row of tiles a block computes one of. Blocks that start one after the other take GROUP tiles below each other,

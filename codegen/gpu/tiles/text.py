@@ -91,19 +91,12 @@ def staging(o: StagedOperand, limit: str) -> dict[str, object]:
 
 
 # What a tile costs beside its steps, found on an H200. Loads of registers from shared memory, and whatever has to be
-# done once for each of their steps; copies of single elements to shared memory, for each line; and, in percent of a
-# tile, what a multiprocessor loses while its last blocks are alone on it.
-LOADS, FIXED, COPIES, LAST = 1.0, 6.0, 16, 35
+# done once for each of their steps; copies of single elements to shared memory, for each line; barriers at which no
+# other block is there to go on; and, in percent of a tile, what a multiprocessor loses while its last blocks are alone.
+LOADS, UNIT_LOADS, FIXED, COPIES, ALONE, LAST = 1.0, 0.25, 6.0, 16, 1.1, 35
 REGISTERS = 65536  # of a multiprocessor
-MOST_WORDS = 512  # more than there are: a block alone, with what the compiler likes to take
+MOST_WORDS = 512  # registers of a thread, more than there are: a block alone, with what the compiler likes to take
 REST = 64  # registers of a thread for addresses and counters
-
-
-def _cost(t: model.ThreadTile) -> float:
-    """Time for the steps of a tile, in those that registers alone would take."""
-    (rows, columns), (down, right) = t.sides, t.registers
-    fixed = 0.0 if t.unit else FIXED / (down * right)
-    return rows * columns * (1 + LOADS * (1 / down + 1 / right) + fixed)
 
 
 @record
@@ -121,7 +114,8 @@ class _Context:
             "guarded": p.guarded, "body": self._body(), "before": p.order.before, "loop": p.order.loop, "at": str,
             "within": lambda n: f"tw_part + {n}" if n else "tw_part", "tiles": [self._tile(t) for t in p.tiles],
             "multiprocessors": multiprocessors, "groups": model.GROUPS, "many": MANY, "tile_row": self._tile_row(),
-            "words": self._words(), "last": LAST, **self._sets(), "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
+            "words": self._words(), "last": LAST if self._shared() else 0, **self._sets(),
+            "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
             "bytes": " + ".join(f"tw_room({model.room(o)}, sizeof({o.kind}))" for o in p.operands),
             **self._batch(), **self._bounds(), **self._registers(), **self._target(),
         }  # fmt: skip
@@ -198,17 +192,29 @@ class _Context:
     def _tile(self, t: model.ThreadTile) -> dict[str, object]:
         numbers = ", ".join(map(str, (*t.threads, *t.registers)))
         rows, columns = t.sides
-        cost, narrow = round(_cost(t)), COPIES * (rows + columns)
+        cost, narrow = round(self._cost(t)), COPIES * (rows + columns)
         return {"rows": rows, "columns": columns, "numbers": numbers, "cost": cost, "narrow": cost + narrow}
+
+    def _cost(self, t: model.ThreadTile) -> float:
+        """Time for the steps of a tile, in those that registers alone would take."""
+        (rows, columns), (down, right) = t.sides, t.registers
+        words = down * right * self.product.operands[0].bytes // 4 + REST
+        alone = ALONE if t.unit and t.count * 2 * words > REGISTERS else 1.0
+        fixed = FIXED / (down * right) if self._shared() else 0.0
+        loads = (UNIT_LOADS if t.unit else LOADS) * (1 / down + 1 / right)
+        return rows * columns * (1 + loads + fixed) * alone
+
+    def _shared(self) -> bool:
+        """Are there several blocks on a multiprocessor, and registers loaded ahead?"""
+        return self.product.order.sets > 1
 
     def _words(self) -> str:
         """Registers that a thread takes, about: its elements, sets of what it loads, and the rest."""
-        p, words = self.product, max(o.bytes for o in self.product.operands) / 4
-        if p.guarded:
+        p = self.product
+        if not self._shared():
             return str(MOST_WORDS)
-        loaded = "RI + RJ / 2" if p.unit else "RI + RJ"
-        size = "2 * " if words == 2 else ""
-        return f"{size}(RI * RJ + {p.order.sets * p.step // (4 if p.unit else 1)} * ({loaded})) + {REST}"
+        size = "2 * " if max(o.bytes for o in p.operands) == 8 else ""
+        return f"{size}(RI * RJ + {p.order.sets * p.step} * (RI + RJ)) + {REST}"
 
     def _group(self, side: int) -> str:
         """Neighbours that a thread has, as a constant of C: `prove.groups` says the same in numbers."""
@@ -232,7 +238,7 @@ class _Context:
         return {
             **staging(o, "tw_rows" if o.side == 0 else "tw_columns"), "layout": o.layout, "fill": o.fill,
             "first": self._element(o.access),
-            **{word: self._named(name, word) for word in ("shared", "registers", "from", "offsets")},
+            **{word: self._named(name, word) for word in ("shared", "registers", "from")},
             "offset": " + ".join(f"tw_room({model.room(q)}, sizeof({q.kind}))" for q in p.operands[:n]) or "0",
             "register_sizes": sizes, "line": formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
             "group": ("GI", "GJ")[o.side],
