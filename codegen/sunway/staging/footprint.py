@@ -153,6 +153,22 @@ def _in_colours(touched: isl.Set) -> bool:
     return False
 
 
+def widths(touched: isl.Set, context: isl.Set) -> tuple[int, ...] | None:
+    """What `most` of the box would be: the greatest number of elements between two of them along each dimension, and
+    these included. None when there is none."""
+    n, found = touched.dim(_SET), []
+    touched = touched.intersect_params(context)
+    for k in range(n):
+        line = touched.project_out(_SET, k + 1, n - k - 1).project_out(_SET, 0, k)
+        line = line.reset_tuple_id() if line.has_tuple_id() else line
+        pairs = isl.Map.from_domain_and_range(line, line).deltas()
+        pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
+        if pairs.is_empty() or not pairs.dim_has_any_upper_bound(_SET, 0):
+            return None
+        found.append(int(pairs.dim_max_val(0).to_str()) + 1)
+    return tuple(found)
+
+
 def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:
     """The box by the hulls of all sides: it may hold a little more, and its bounds are few."""
     n, limits, most = touched.dim(_SET), [], []

@@ -8,7 +8,7 @@ from math import prod
 import islpy as isl
 
 from codegen.scop.model import Array, Scop
-from codegen.sunway.staging.footprint import Box, BoxUse, box_of, elements, fed
+from codegen.sunway.staging.footprint import Box, BoxUse, elements, fed, widths
 from codegen.verify.readback import StatementRun
 
 # Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
@@ -67,12 +67,12 @@ def _own(u: BoxUse, writes: Sequence[BoxUse]) -> bool:
 
 
 def _share(group: list[BoxUse], u: BoxUse, context: isl.Set) -> bool:
-    one = box_of(union([g.elements for g in group]), context)
-    other = box_of(u.elements, context)
-    both = box_of(union([*(g.elements for g in group), u.elements]), context)
+    one, other = widths(union([g.elements for g in group]), context), widths(u.elements, context)
+    both = one and other and widths(union([*(g.elements for g in group), u.elements]), context)
     if one is None or other is None or both is None:
         return one is None and other is None
-    return size(both) <= SHARE * max(size(one), size(other)) + 64 or size(both) <= size(one) + size(other)
+    mine, theirs, joint = map(prod, (one, other, both))
+    return joint <= SHARE * max(mine, theirs) + 64 or joint <= mine + theirs
 
 
 def nobody_else_writes(part: isl.Set, writes: Sequence[BoxUse], bound: Sequence[str], outer: int) -> bool:
