@@ -163,9 +163,10 @@ def widths(touched: isl.Set, context: isl.Set) -> tuple[int, ...] | None:
         line = line.reset_tuple_id() if line.has_tuple_id() else line
         pairs = isl.Map.from_domain_and_range(line, line).deltas()
         pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
-        if pairs.is_empty() or not pairs.dim_has_any_upper_bound(_SET, 0):
+        most = pairs.dim_max_val(0)
+        if pairs.is_empty() or not most.is_int():
             return None
-        found.append(int(pairs.dim_max_val(0).to_str()) + 1)
+        found.append(int(most.to_str()) + 1)
     return tuple(found)
 
 
