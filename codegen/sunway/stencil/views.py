@@ -115,7 +115,7 @@ class _Writer:
             t = self._transfer(a, f"{a}_from" if a in s.written else a)
             get = t.commands(dialect.get, self.group, f"{a}_ldm", "&got")
             test = self._wanted(a) if a in s.fresh else ""
-            name = fresh(f"{a}_in", reserved(self.scop))
+            name = self._name(a, "in")
             if test:
                 out.append(line(f"const int {name} = {test};"))
             out.append(SlaveView("if", name, (get,)) if test else get)
@@ -184,8 +184,18 @@ class _Writer:
         b = LocalBuffer(a, a, (2,) * s.axes, (), (), False, True, False, None, frozenset(),
                         self.scop.arrays[a].elem.bytes)
         t = DmaTransfer(b, self._geometry(f"{a}_to"), tuple(self.at), tuple(own))
-        self._puts.append(t.count)
-        return [move, t.commands(dialect.put, self.group, f"{a}_ldm", "&put")]
+        both = move, t.commands(dialect.put, self.group, f"{a}_ldm", "&put")
+        if a not in s.fresh:
+            self._puts.append(t.count)
+            return list(both)
+        name, n = self._name(a, "out"), self.n
+        self._puts.append(name if t.count == "1" else f"{name} * {t.count}")
+        last = f"{self._name(a, 'in')} || {n['block']} + 1 == {n['blocks']}"
+        why = "within the borders it is written again before anybody reads it"
+        return [line(f"const int {name} = {last};", why), SlaveView("if", name, both)]
+
+    def _name(self, a: str, word: str) -> str:
+        return fresh(f"{a}_{word}", reserved(self.scop))
 
     def _sweep(self, k: int) -> list[SlaveView]:
         """One statement on the part of the box that later steps need."""

@@ -135,7 +135,7 @@ class _Steps:
         names |= {count: Name("\0count"), blocks: Name("\0of")}
         sc = self.scope._replace(integers={**self.scope.integers, **names})
         made = TileContext(self.scop, self.words, self.kernel, self.sweeps, sides, most, wide, growth, steps.text,
-                     Bin("+", self.task.node.lower, done))  # fmt: skip
+                     Bin("+", self.task.node.lower, done), read_expression(f"{block} + 1 == {blocks}"))  # fmt: skip
         TileText(made).run(rest[0], sc)
 
     def _halo(self, s: Node, steps: str) -> tuple[int, int]:

@@ -41,6 +41,7 @@ class TileContext:
     growth: int  # with each further step
     steps: str  # the C name of their number
     before: CExpr  # the time of the first step
+    last: Node  # the test for the last block
 
     @property
     def widest(self) -> int:
@@ -72,6 +73,7 @@ class TileText:
         self.fetched: dict[str, str] = {}  # arrays, and the buffer of each
         self.tests: dict[str, Node] = {}  # names for conditions
         self.optional: dict[str, str] = {}  # arrays that are fetched where a named condition holds
+        self.leaving: dict[str, str] = {}  # names for conditions under which a tile goes: the one for its fetch
         self.moved: set[str] = set()
         self.put: set[str] = set()
 
@@ -285,14 +287,42 @@ class TileText:
                 reply = self._reset(s.kids[0])
             elif wait is not None:
                 waited = wait.reply == reply and polynomial(sc.integer(wait.much)) == total(counts)
+            elif s.kind == "declare":
+                sc = self._leave(s, sc)
             elif s.kind == "for" and not is_transfer(s):
                 self._move(s, sc)
+            elif s.kind == "if" and reply:
+                counts.append(self._put_if(s, sc, reply))
             elif reply:
                 counts.append(self._put(s, sc, reply))
             else:
                 raise Unread(f"`{s.kind}` where a tile goes")
         if not waited or self.put != self.written:
             raise Unread("a tile is not gone, or nobody waits for it")
+
+    def _leave(self, s: Node, sc: NameScope) -> NameScope:
+        """When a tile goes that is not always fetched: where it was fetched, and in the last block. Elsewhere every
+        step writes all of it and its margin, before anything reads it: so does the next block, which needs none of
+        these values. What steps do not write lies in tiles that are fetched, and so goes on to the last block."""
+        first = s.kids[2].kids[0].text if s.kids[2].kids else ""
+        want = Node("binary", "||", (Node("name", first), self.b.last))
+        if s.kids[0].text != "const int" or s.kids[1].kids or s.kids[2] != want or first not in self.optional.values():
+            raise Unread(f"`{s.text}` says something else than when a tile goes")
+        self.leaving[s.text] = first
+        return with_integer(sc, s.text, Name(s.text))
+
+    def _put_if(self, s: Node, sc: NameScope, reply: str) -> Poly:
+        test, body, otherwise = s.kids
+        inner = body.kids if body.kind == "block" else (body,)
+        if test.kind != "name" or test.text not in self.leaving or otherwise != NOTHING or len(inner) != 2:
+            raise Unread("a condition around what brings a tile back")
+        self._move(inner[0], sc)
+        before = set(self.put)
+        count = self._put(inner[1], sc, reply)
+        (array,) = self.put - before
+        if self.optional.get(array) != self.leaving[test.text]:
+            raise Unread(f"`{array}` does not go where it is needed")
+        return count * var(test.text)
 
     def _move(self, s: Node, sc: NameScope) -> None:
         """The tile's own elements, side by side at the beginning of the buffer. Each comes from a place that is not
