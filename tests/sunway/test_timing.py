@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.sunway_product import shares
 from benchmarks.sunway_programs import KERNELS
 from benchmarks.sunway_transfers import modelled
 from codegen.options import GenOptions
@@ -73,6 +74,12 @@ def test_the_estimate_is_close_to_the_model(name, sizes, tmp_path, library):
     program = model_program(str(KERNELS / f"{name}.c"), GenOptions(), tmp_path, library)
     found = predict(program, sizes).seconds
     assert 2 / 3 < estimated(KERNELS / f"{name}.c", sizes).cores / found < 1.5
+
+
+def test_products_are_below_what_the_controller_allows():
+    """Small ones have much to fetch for what they multiply: 80 % of the peak is out of reach for them."""
+    small, large = shares(1000, 1100, 1200), shares(2048, 2304, 2624)
+    assert 0.65 < small[1] < small[0] < 0.72 and 0.8 < large[1] < large[0] < 0.95
 
 
 def test_a_model_that_takes_too_long_says_so(monkeypatch, capsys):
