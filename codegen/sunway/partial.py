@@ -113,7 +113,11 @@ def joined(
             out.append(line(f"sw_work({grid.count * group.fma_latency + 2 * group.gld:g});"))
             continue
         variable, part = _variable(scop, r, words), f"{everything}[{core}]"
-        new = f"{part} {_BETTER[r.op]} {now} ? {part} : {now}" if r.op in _BETTER else f"{now} {_JOIN[r.op]} {part}"
+        if r.op in _BETTER and elem.kind == "float":  # which knows what to do with what is no number
+            new = f"f{r.op}({now}, {part})"
+        else:
+            better = f"{part} {_BETTER.get(r.op)} {now} ? {part} : {now}"
+            new = better if r.op in _BETTER else f"{now} {_JOIN[r.op]} {part}"
         out.append(line(f"{base_type(elem)} {now} = {variable};"))
         out.append(SlaveView("for", f"int {core} = 0; {core} < {grid.count}; {core}++", (line(f"{now} = {new};"),)))
         out.append(line(f"{variable} = {now};"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from benchmarks.sunway_headers import FLAGS, HEADERS, MACHINES
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -90,6 +92,33 @@ def test_parts_are_as_many_as_cores(threads: str) -> None:
     count = {"16": 16, "4,8": 32, "5": 5}[threads]
     assert f"double s_parts[{count}];" in made.extra.file("_args.h")
     assert f"core < {count};" in made.extra.file("_slave.c")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_files_compile_against_the_vendors_headers(tmp_path: Path, machine: str) -> None:
+    """The corpus is compiled without permission, and so without parts."""
+    for name, source in SOURCES.items():
+        options = GenOptions(target="sunway", stem="f", reassociate=True, machine=f"{machine}-cpe", scheme="launch")
+        made = generate("f.c", source, options)
+        for end in ("_slave.c", "_args.h"):
+            (tmp_path / f"f{end}").write_text(made.extra.file(end))
+        command = ["gcc", *FLAGS, "-D__sw_slave__", "-I", str(HEADERS / machine), str(tmp_path / "f_slave.c")]
+        assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == "", name
+
+
+NONE = """double f(int n, double x[n]) {
+  double t = 0.0 / 0.0;
+#pragma scop
+  for (int i = 0; i < n; i++) t = fmax(t, x[i]);
+#pragma endscop
+  return t;
+}
+"""
+
+
+def test_the_largest_of_numbers_and_what_is_none() -> None:
+    made = generate("f.c", "#include <math.h>\n" + NONE, GenOptions(target="sunway", stem="f", reassociate=True))
+    assert "t_part = fmax(t_part, t_all[core]);" in made.extra.file("_slave.c")
 
 
 def test_order_stays_without_permission() -> None:

@@ -22,7 +22,11 @@ from codegen.verify.text.read import Node, Unread, read_statements
 _SUMS = ("+", "-")
 _NEUTRAL = {"+": "0", "-": "0", "^": "0", "*": "1"}
 _AGAIN = ("max", "min", "&", "|")  # to join a value twice is to join it once
-_JOIN = {"+": "{0} + {1}", "-": "{0} + {1}", "max": "{1} > {0} ? {1} : {0}", "min": "{1} < {0} ? {1} : {0}"}
+_JOIN = {"+": "{0} + {1}", "-": "{0} + {1}"}
+_EXTREMES = {
+    "float": {"max": "fmax({0}, {1})", "min": "fmin({0}, {1})"},  # whatever statements make of what is no number
+    "int": {"max": "{1} > {0} ? {1} : {0}", "min": "{1} < {0} ? {1} : {0}"},
+}
 
 
 @record
@@ -64,7 +68,7 @@ def check_parts(scop: Scop, kernel: CNode, parts: Mapping[str, Part], leaves: Se
     gathered = {array for lp in loops for _, array in lp.loop.reductions}
     named = {p.array: (own, p.op) for own, p in parts.items()}
     if gathered != set(named) or len(named) != len(parts):
-        raise Unread(f"cores add to `{min(gathered ^ set(named), default=min(gathered))}` at the same time")
+        raise Unread(f"cores add to `{min(gathered ^ set(named), default='')}` at the same time")
     ops = {r.stmt: (r.array, r.op) for r in find_reductions(scop)}
     for leaf in leaves:
         s = scop.statement(leaf.instance.stmt)
@@ -111,7 +115,8 @@ def _check_one(
     if not a.inside and pointers.get(a.base) != type_of(a.elem):
         raise Unread(f"parts of `{array}` are joined to something else")
     variable, kind = f"{words.args}->{a.name}" if a.inside else f"*{a.base}", memory.kids[0].text
-    value = _JOIN.get(op, f"{{0}} {op} {{1}}").format(now.text, f"{memory.text}[{core}]")
+    how = {**_JOIN, **_EXTREMES[a.elem.kind]}.get(op, f"{{0}} {op} {{1}}")
+    value = how.format(now.text, f"{memory.text}[{core}]")
     begin = f"{kind} {memory.text}[{count}]; volatile int {reply} = 0;"
     rest = f"""
         {now.kids[0].text} {now.text} = {variable};
