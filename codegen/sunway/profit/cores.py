@@ -113,9 +113,11 @@ class CoresEstimate:
         box, tiles, own = 1.0, 1.0, 1.0
         for e, t in zip(extents, shape.sides, strict=True):
             box, tiles, own = box * (t + 2 * shape.halo(s)), tiles * -(-e // t), own * t
-        arrays = len(s.written) + len(s.read)
+        # Arrays that every step writes anew come and go at the borders alone.
+        go = len(s.written) - len(s.fresh)
+        arrays = go + len(s.read)
         row = (shape.sides[-1] + 2 * shape.halo(s)) * elem
-        fetch = group.transfer(elem * (box * arrays + own * len(s.written)), row, arrays)
+        fetch = group.transfer(elem * (box * arrays + own * go), row, arrays + go)
         statements = [self._scop.statement(y.stmt) for y in s.sweeps]
         work = sum(max(arithmetic(y, group), 2 * len(y.accesses)) for y in statements) / group.lanes(elem)
         rounds = -(-count // shape.steps)
