@@ -8,7 +8,6 @@ core joins the parts to the variable, in the order of the cores.
 from __future__ import annotations
 
 from codegen.ast.ctree import CNode, For, Instance, walk
-from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
@@ -19,7 +18,6 @@ from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import LocalNames, LocalView, base_type
 from codegen.sunway.text.views import SlaveView, line
 from codegen.target.view import fresh, reserved
-from codegen.transform.program import Program
 
 # What a part begins with; with other operators that is the variable itself, which changes nothing when it comes twice.
 _BEGIN = {"+": "0", "-": "0", "*": "1", "^": "0"}
@@ -36,29 +34,6 @@ class PartialResult:
     op: str
     own: str
     parts: str
-
-
-def why_not(scop: Scop, array: str, op: str) -> str:
-    """Why cores cannot gather parts of a variable; empty where they can."""
-    a = scop.arrays[array]
-    if a.rank or any(x.path for _, x in scop.accesses() if x.array == array):
-        return f"every core would add to elements of `{a.base}`: across cores only single variables are gathered"
-    if op not in (*_JOIN, *_BETTER):
-        return f"every core would change `{a.base}` by `{op}`, whose parts are not joined across cores"
-    exact = a.elem.kind == "float" or not a.elem.signed or op not in ("+", "-", "*")
-    return "" if exact and not a.elem.plain_char else (
-        f"every core would add to `{a.base}`: parts of a sum of signed integers could overflow where the sum does not"
-    )
-
-
-def with_permission(p: Program) -> str:
-    """A hint where cores could gather parts if the order of sums were free; empty where it is, or that would not
-    help."""
-    scop = p.scop
-    if p.reassociate:
-        return ""
-    found = [r.array for r in find_reductions(scop) if not r.exact and not why_not(scop, r.array, r.op)]
-    return f"--reassociate lets each core gather a part of `{found[0]}`" if found else ""
 
 
 def gathered_in(scop: Scop, kernel: CNode) -> tuple[PartialResult, ...]:

@@ -26,7 +26,7 @@ from codegen.scop.tree import THREADED, Loop
 from codegen.source.region_slice import RegionSlice
 from codegen.strategy.orders.split import split_at
 from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
-from codegen.sunway.partial import why_not, with_permission
+from codegen.sunway.plan.gathered import why_not, with_permission
 from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.solves import solve_plan

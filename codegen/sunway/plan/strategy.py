@@ -15,7 +15,7 @@ from codegen.strategy.choice import Decision
 from codegen.strategy.loops.wavefronts import diagonals
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import active, parallel_bands, with_flags
-from codegen.sunway.partial import why_not
+from codegen.sunway.plan.gathered import why_not
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.producer_consumer import SharedKernel, handed_on
 from codegen.sunway.plan.threads import CoreGrid

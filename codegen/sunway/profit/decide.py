@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.record import record
 from codegen.sunway.launch import LaunchPrinter
-from codegen.sunway.partial import with_permission
+from codegen.sunway.plan.gathered import with_permission
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.profit.cores import CoresEstimate
 from codegen.sunway.profit.management import management_seconds
