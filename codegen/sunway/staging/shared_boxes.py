@@ -8,7 +8,7 @@ from math import prod
 import islpy as isl
 
 from codegen.scop.model import Array, Scop
-from codegen.sunway.staging.footprint import Box, BoxUse, elements, fed, widths
+from codegen.sunway.staging.footprint import BoxUse, elements, fed, widths
 from codegen.verify.readback import StatementRun
 
 # Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
@@ -103,10 +103,6 @@ def union(sets: Sequence[isl.Set]) -> isl.Set:
     for s in sets[1:]:
         total = total.union(s)
     return total.coalesce()
-
-
-def size(b: Box) -> int:
-    return prod(b.most)
 
 
 def renamed(s: isl.Set, old: str, new: str) -> isl.Set:

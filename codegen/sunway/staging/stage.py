@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 import islpy as isl
 
@@ -15,9 +16,9 @@ from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.directives import StagingDirectives
-from codegen.sunway.staging.footprint import BoxUse, box_of, level_domain, unfed, uses_below
+from codegen.sunway.staging.footprint import BoxUse, box_of, level_domain, unfed, uses_below, widths
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, buffers_of, declared_bytes
-from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, size, unfit, union, untouched
+from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, unfit, union, untouched
 from codegen.verify.readback import StatementRun, TreePoint, enter, runs_below
 
 TABLE = 4096  # bytes of a table that stays in local memory for a whole kernel
@@ -88,8 +89,8 @@ class Stager:
             if self.wanted is not None and self.wanted.asked(name, self.kernel) is None:
                 continue
             mine = [u for u in self._all if u.access.array == name]
-            box = None if unfit(self.scop.arrays[name], mine) else box_of(union([u.elements for u in mine]), context)
-            if box is None or size(box) * self.scop.arrays[name].elem.bytes > TABLE:
+            sides = None if unfit(self.scop.arrays[name], mine) else widths(union([u.elements for u in mine]), context)
+            if sides is None or prod(sides) * self.scop.arrays[name].elem.bytes > TABLE:
                 continue
             b = self._buffer(mine, None, self._runs, self.phase, context)
             if b is None or b.enlarged:
