@@ -106,15 +106,15 @@ class CoresEstimate:
         """Tiles that go through many steps at once."""
         group, cores = self.launch.group, self.launch.grid.count
         count, middle = trips(node, at)
-        x = s.sweeps[0]
         inside = {**at, node.var: middle}
-        extents = [max(1, value(h, inside) - value(lo, inside)) for lo, h in zip(x.lows, x.highs, strict=True)]
+        ends = (zip(x.lows, x.highs, strict=True) for x in s.sweeps)
+        sides = ([value(high, inside) - value(low, inside) for low, high in pairs] for pairs in ends)
+        extents = [max(1, *along) for along in zip(*sides, strict=True)]
         elem = self._scop.arrays[s.written[0]].elem.bytes
         box, tiles, own = 1.0, 1.0, 1.0
         for e, t in zip(extents, shape.sides, strict=True):
             box, tiles, own = box * (t + 2 * shape.halo(s)), tiles * -(-e // t), own * t
-        # Arrays that every step writes anew come and go at the borders alone.
-        go = len(s.written) - len(s.fresh)
+        go = len(s.written) - s.anew
         arrays = go + len(s.read)
         row = (shape.sides[-1] + 2 * shape.halo(s)) * elem
         fetch = group.transfer(elem * (box * arrays + own * go), row, arrays + go)

@@ -62,8 +62,7 @@ def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> StencilTile 
             if size * len(arrays) > room:
                 break
             block = box[-1] * elem
-            # Arrays that every step writes anew come and go at the borders alone.
-            fetched = size * (len(arrays) - len(s.fresh)) + inside * elem * (len(s.written) - len(s.fresh))
+            fetched = size * (len(arrays) - s.anew) + inside * elem * (len(s.written) - s.anew)
             commands = box[0] if s.axes == 3 else 1
             transfer = cores * group.transfer(fetched, block, commands * len(arrays))
             compute = work * steps * (size / elem + inside) / 2 / lanes

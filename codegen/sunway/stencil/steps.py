@@ -52,6 +52,11 @@ class Stencil:
     growth: int  # of all margins, from a step to the one before it
     halo: int  # of what is fetched for a block of one step
 
+    @property
+    def anew(self) -> int:
+        """How many arrays come and go at the borders alone: sweeps over whole grids write them in every step."""
+        return sum(all(all(x.axes) for x in self.sweeps if x.target == a) for a in self.fresh)
+
 
 def find_stencil(scop: Scop, deps: Dependences, node: CNode, at: TreePoint) -> Stencil | None:
     """The stencil that a loop of the C tree is, or None. `at` is the point just outside it."""
