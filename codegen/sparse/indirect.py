@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.api import Conversion, Options, convert, key_functions
+from codegen.sparse.direct import Conversion, Options, convert_direct, key_functions
 from codegen.sparse.emit.file import CFunction, c_file
 from codegen.sparse.emit.formats import struct, type_name
 from codegen.sparse.emit.types import Types, Writer
-from codegen.sparse.formats.load import load
+from codegen.sparse.formats.load import load, sorted_rows
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.kernels.join import sorted_rows
 from codegen.sparse.prove.proof import proven, triangle
 from codegen.sparse.synth.layout import layout
 
@@ -29,17 +28,19 @@ def formats_inside() -> tuple[Descriptor, ...]:
 
 def convert_indirect(source: Descriptor, target: Descriptor, o: Options, header: str) -> Conversion:
     """Source to coordinates, coordinates to target, and between them what the two formats mean beside their maps."""
+    for d in (source, target):
+        proven(d)
     name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"
     coo = load("COO")
     keep = replace(o, duplicates=None)
-    parts = [convert(plain(source), coo, replace(keep, name=f"{name}_entries"))]
+    parts = [convert_direct(plain(source), coo, replace(keep, name=f"{name}_entries"))]
     middle: tuple[Descriptor, ...] = ()
     if target.mirror:
         middle = formats_inside()[1:]
         policy = "reject" if o.duplicates == "reject" else "sum"
-        parts += [convert(coo, d, replace(o, name=f"{name}_{d.name.lower()}", duplicates=policy, check=False))
+        parts += [convert_direct(coo, d, replace(o, name=f"{name}_{d.name.lower()}", duplicates=policy, check=False))
                   for d in middle]
-    last = convert(coo, plain(target), replace(o, name=f"{name}_stored", check=False))
+    last = convert_direct(coo, plain(target), replace(o, name=f"{name}_stored", check=False))
     static = tuple(replace(f, prototype=f"static {f.prototype}") for p in (*parts, last) for f in p.functions)
     functions = tuple(_Wrapper(source, target, o.types, o.check).function(name, suffix)
                       for suffix in ("", *(("_omp",) if o.parallel else ())))

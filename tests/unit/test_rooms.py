@@ -42,7 +42,8 @@ PARTS = {
     "report": ("ownership", "directive_sentences", "speed", "sample", "traffic", "text", "html", "tuning"),
     "sunway": ("plan", "text", "staging", "partial", "vector", "mesh", "slave", "stencil", "reductions", "survey",
                "resident", "resident_views", "launch", "profit", "emulation"),
-    "sparse": ("algebra", "formats", "ir", "synth", "prove", "emit", "api", "kernels", "python"),
+    "sparse": ("algebra", "formats", "ir", "synth", "prove", "emit", "direct", "indirect", "api",
+               "kernels", "python"),
     "cli": ("argv", "commands", "exitcodes", "ineffective", "options", "cc", "job", "output", "shell", "parser",
             "gen", "main", "wrap"),
 }  # fmt: skip

@@ -24,3 +24,11 @@ def load(name: str) -> Descriptor:
         raise InputError("unknown-format", f"unknown format '{name}'", Loc("tilewright"),
                          f"did you mean '{close[0]}'?" if close else "see `tilewright sparse formats`")
     return read(f"<{name}>", text)
+
+
+def sorted_rows(plain: Descriptor, outer: int) -> Descriptor:
+    """Compressed rows (columns) whose entries ascend within each."""
+    left, right = (f"LEX(dim{outer}({n}), dim{1 - outer}({n}))" for n in ("k1", "k2"))
+    text = plain.text.replace(f"format {plain.name}", f"format SORTED_{plain.name}")
+    promise = f"forall k1, k2 : k1 < k2 <=> dim{outer}(k1) <= dim{outer}(k2)"
+    return read(f"<SORTED_{plain.name}>", text.replace(promise, f"forall k1, k2 : k1 < k2 <=> {left} <= {right}"))

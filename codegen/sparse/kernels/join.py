@@ -15,9 +15,8 @@ from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Writer
 from codegen.sparse.formats.builtin import INDEX
-from codegen.sparse.formats.load import load
+from codegen.sparse.formats.load import load, sorted_rows
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.formats.read import read
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term, bad_kernel
 from codegen.sparse.kernels.semiring import PLUS_TIMES
 
@@ -52,14 +51,6 @@ class Access:
 
 def coordinates(rank: int) -> Descriptor:
     return load("COO" if rank == 2 else f"COO{rank}")
-
-
-def sorted_rows(plain: Descriptor, outer: int) -> Descriptor:
-    """Compressed rows (columns) whose entries ascend within each."""
-    left, right = (f"LEX(dim{outer}({n}), dim{1 - outer}({n}))" for n in ("k1", "k2"))
-    text = plain.text.replace(f"format {plain.name}", f"format SORTED_{plain.name}")
-    promise = f"forall k1, k2 : k1 < k2 <=> dim{outer}(k1) <= dim{outer}(k2)"
-    return read(f"<SORTED_{plain.name}>", text.replace(promise, f"forall k1, k2 : k1 < k2 <=> {left} <= {right}"))
 
 
 def accesses(t: Term, formats: dict[str, Descriptor]) -> tuple[Access, ...]:
