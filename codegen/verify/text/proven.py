@@ -14,10 +14,12 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
+from codegen.scop.memo import remember
+
 _HERE = Path(__file__).parent
 LIST = _HERE / "data" / "proven.txt"
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\\\n", re.S)
-_TOKEN = re.compile(r"^[ \t]*#[^\n]*|\w+|\S", re.M)  # a line of the preprocessor is one
+_TOKEN = re.compile(r"\w+|^[ \t]*#[^\n]*|\S", re.M)  # a line of the preprocessor is one
 _KEPT = re.compile(r"(?:tw_|TW_)\w*|u?int\d+_t|_Bool|[a-z]*size_t|ptrdiff_t|None|True|False")
 _WORDS = frozenset(
     ("const", "long", "int", "short", "char", "double", "float", "unsigned", "signed", "void", "struct", "for", "if",
@@ -31,21 +33,34 @@ def block_key(text: str, wanted: object, given: object) -> str:
     texts of what is wanted of it, and what has no names in it. Where keys are equal, a renaming of names, each by one
     of its own, makes one text and what is wanted of it of the other."""
     names: dict[str, str] = {}
-    tokens = [*map(_spaced, _TOKEN.findall(_COMMENT.sub(" ", text))), "", *_TOKEN.findall(repr(wanted))]
-    for k, (t, after) in enumerate(zip(tokens, [*tokens[1:], ""], strict=True)):
-        if (t[:1].isalpha() or t[:1] == "_") and after != "(" and t not in _WORDS and not _KEPT.fullmatch(t):
-            tokens[k] = names.setdefault(t, f"${len(names)}")
+    read = _TOKEN.findall(_COMMENT.sub(" ", text))
+    tokens = [*[_spaced(t) if "#" in t else t for t in read], "", *_TOKEN.findall(repr(wanted))]
+    theirs = frozenset(filter(_is_theirs, frozenset(tokens)))
+    for k in [k for k, t in enumerate(tokens) if t in theirs]:
+        if tokens[k + 1 : k + 2] != ["("]:
+            tokens[k] = names.setdefault(tokens[k], f"${len(names)}")
     return _digest(f"{' '.join(tokens)}\n{given}")
+
+
+def _is_theirs(token: str) -> bool:
+    """Is it a name that the user chose?"""
+    return (token[:1].isalpha() or token[:1] == "_") and token not in _WORDS and not _KEPT.fullmatch(token)
 
 
 def _spaced(token: str) -> str:
     """A directive without its indentation, which is the user's."""
-    return " ".join(token.split()) if "#" in token and '"' not in token else token
+    return " ".join(token.split()) if '"' not in token else token
 
 
 def kernel_key(isa: object, kernel: object, text: str) -> str:
     """All that a proof of a kernel looks at."""
-    return _digest(f"{isa}\n{kernel}\n{text}")
+    return _digest(f"{_shown(isa)}\n{kernel}\n{text}")
+
+
+@remember(16)
+def _shown(isa: object) -> str:
+    """All of an instruction set, which has many kernels."""
+    return f"{isa}"
 
 
 def is_proven(key: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
 from math import gcd
@@ -135,7 +136,7 @@ class _Search:
                 rest = m[:k] + m[k + 1 :]
                 if (k == 0 or m[k - 1] != x) and all(y in facts.natural for y in rest):
                     for f in facts.index.get(((x,), c > 0), ()):
-                        yield f * Poly({rest: 1})
+                        yield _times(f, rest)
 
     def _meanings(self, goal: Poly, x: str, c: int) -> list[tuple[Poly, Poly]]:
         """A minimum is at most each operand, a maximum at least; a quotient is what its operands say."""
@@ -143,6 +144,11 @@ class _Search:
         if d.op == ("max" if c > 0 else "min"):
             return [(a - me, goal + (a - me) * c) for a in d.args]
         return [(me * c, g) for g in _divided(self.facts, goal, x, c)] if d.op == "div" else []
+
+
+@lru_cache(1 << 14)  # searches for several goals ask for the same ones
+def _times(fact: Poly, by: Monomial) -> Poly:
+    return fact * Poly({by: 1})
 
 
 def whole_form(p: Poly) -> Poly:
