@@ -23,14 +23,16 @@ from codegen.region import process_region
 from codegen.source_file import open_source
 from codegen.verify.text import proven
 
-KERNELS = Path(__file__).parents[1] / "examples" / "kernels"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+KERNELS = EXAMPLES / "kernels"
 TARGETS = ("openmp", "c")
 
 
 def main() -> int:
     names = _arguments()
     first, *others = product(ISAS, TARGETS)
-    every = [KERNELS / f"{name}.c" for name in names] or sorted(KERNELS.glob("*.c"))
+    corpus = sorted(p for folder in (KERNELS, EXAMPLES / "real-style") for p in folder.glob("*.c"))
+    every = [KERNELS / f"{name}.c" for name in names] or corpus
     found: set[str] = set()
     with ProcessPoolExecutor(initializer=_prove_all) as pool:
         made = list(_shown(pool.map(_proven, [(p, *first) for p in every], chunksize=2), len(every)))
