@@ -23,7 +23,7 @@ def test_what_was_found_is_written(sign: int, tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(heat if sign == signal.SIGINT else PRODUCT)
     (tmp_path / "b.c").write_text(AXPY)
     words = ["tune", "a.c", "b.c", "-o", "out/", "--size", "n=60", "--budget", "60", "--records", "r.jsonl",
-             "--cflags=-O1", "--threads", "1"]  # fmt: skip
+             "--cflags=-O1", "--threads", "1", "--jobs", "1"]  # fmt: skip
     run = subprocess.Popen(
         [sys.executable, "-m", "codegen", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background may ignore it
