@@ -9,9 +9,10 @@ import islpy as isl
 import pytest
 
 from codegen.gpu import transfers
+from codegen.gpu.emulation import emulator_folder
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from tests.gpu.programs import build, needs_cxx, run_program
+from tests.gpu.programs import CXX, build, compiled, needs_cxx, run_program
 from tests.gpu.test_plans import program
 
 COPY = """void f(int n, double a[n][n], double b[n][n], double c[n][n])
@@ -118,3 +119,16 @@ def test_arrays_of_the_device_have_no_way_back(tmp_path: Path, emulator: Path) -
     built = build("sum", tmp_path, emulator, text, arrays="device", defined=("-DTW_DEVICE",))
     assert built.agree().counts["bytes_in"] == 0
     assert run_program(built.emulated, [], {"EMU_FAIL": "3"}).code != 0
+
+
+@needs_cxx
+def test_files_of_one_program_meet(tmp_path: Path) -> None:
+    """What each of them defines does not stand in the way of the others."""
+    for name in "fg":
+        options = GenOptions(target="cuda", stem=name, arrays="device")
+        made = generate(f"{name}.c", COPY.replace("void f", f"void {name}"), options)
+        for ending in (".tw.cu", ".tw.h"):
+            (tmp_path / f"{name}{ending}").write_text(made.extra.file(ending))
+        words = ["g++", "-x", "c++", *CXX, "-I", str(emulator_folder()), "-c", str(tmp_path / f"{name}.tw.cu")]
+        compiled([*words, "-o", str(tmp_path / f"{name}.o")])
+    compiled(["ld", "-r", str(tmp_path / "f.o"), str(tmp_path / "g.o"), "-o", str(tmp_path / "both.o")])
