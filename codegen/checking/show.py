@@ -1,4 +1,5 @@
-"""Sentences about a difference that `check` found: which element, which values."""
+"""Texts for messages of `check`: the C name of an element (`C[3][5]`), a scalar's value with all its digits, the sizes
+of a run."""
 
 from __future__ import annotations
 

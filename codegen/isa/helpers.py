@@ -1,4 +1,4 @@
-"""The functions and macros that printed lane expressions call, and the vector types they use."""
+"""Definitions of the functions, macros and vector types that printed lane expressions use, for the head of a file."""
 
 from __future__ import annotations
 

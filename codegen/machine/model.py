@@ -1,4 +1,4 @@
-"""What the tool knows about a processor: the inputs of every cost formula."""
+"""Records that describe a CPU (caches, operations, cores): the inputs of the cost formulas for CPUs."""
 from __future__ import annotations
 
 from codegen.record import record

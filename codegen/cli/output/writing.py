@@ -1,4 +1,4 @@
-"""Writing several files as if they were one: all of them, or none."""
+"""Writes several files; when one cannot be written, those before it are put back as they were."""
 from __future__ import annotations
 
 import contextlib

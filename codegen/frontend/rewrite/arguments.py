@@ -1,4 +1,5 @@
-"""Inlining: which argument expressions may replace a parameter in the body of the called function."""
+"""Inlining: which argument expressions may replace a parameter in the body of the called function, with casts to its
+type. A base class of the inliner."""
 
 from __future__ import annotations
 

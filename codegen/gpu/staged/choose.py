@@ -1,4 +1,5 @@
-"""Chooses which loops of threads read shared memory, and how much of it, by the plan or by the tool's own model."""
+"""Loops of threads that read shared memory: builds and proves what a plan's directives ask for, and adds such
+directives to the tool's own plans, with the first of a few sizes that fits."""
 
 from __future__ import annotations
 

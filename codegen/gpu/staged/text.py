@@ -1,4 +1,5 @@
-"""Template values for a loop of threads that reads shared memory."""
+"""Prints the kernel of a loop of threads that reads its operands from shared memory, and the function that starts
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Finds the nests of a device's C tree that are matrix products and can run in tiles."""
+"""Reads a nest of a device as a matrix product (`product_nest`), and lays out how given tiles carry it out (`tiled`):
+layouts of staged operands, and steps in their order. NoTiles says why not."""
 
 from __future__ import annotations
 

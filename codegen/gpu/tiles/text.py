@@ -1,4 +1,4 @@
-"""Template values for a product in tiles."""
+"""Prints the kernel of a product in tiles, and the functions that choose its tile size and start it."""
 
 from __future__ import annotations
 

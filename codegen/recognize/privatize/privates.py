@@ -1,5 +1,5 @@
-"""Privatizable variables declared before the region: no value enters it or leaves it through them, so they become local
-to the region.
+"""Finds, by the dependences, variables declared before the region that carry no value into it or out of it, and makes
+them local to it: small ones on the stack, large arrays in allocated memory where a loop becomes parallel by it.
 
 C programmers often declare `double t;` or `double row[64];` at the top of a function. If every value that it takes in
 the region is used within the same iteration of some loops, and nobody looks at it afterwards, each iteration can have

@@ -1,4 +1,5 @@
-"""Integer constants of C++ (`const int n = 8`, `constexpr`) where C wants a constant expression."""
+"""Whether a C++ declarator is an integer constant (`const int n = 8`, `constexpr`), and its value; `writer.py` asks
+where C wants a constant expression."""
 from __future__ import annotations
 
 import re

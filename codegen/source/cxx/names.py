@@ -1,4 +1,5 @@
-"""Name lookup at namespace scope in C++: which entity declares a variable, type, function or constant."""
+"""Name lookup at namespace scope in C++ (`TranslationUnit`): which entity declares a variable, type, function or
+constant that a region uses."""
 from __future__ import annotations
 
 import re

@@ -1,5 +1,5 @@
-"""Work sharing for unbalanced parallel loops: collapse of two loops, and dynamic chunks where iterations differ in
-work."""
+"""Ways to share a parallel loop among threads, best first: collapsed with the loop inside it where it is short, small
+chunks in turn where iterations differ in work, else equal parts. `strategy/sharing.py` tries them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
 FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
 # Extents that parameters are taken to have: a size is judged by the mean of its times over all of them.
 EXTENTS = (160, 320, 640, 1000, 1200, 2600)
-SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh_views.py)
+SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh/views.py)
 BESIDE = 0.3  # of the shorter of computing and fetching, which do not overlap all the time
 VECTORS = 4  # of sums that are computed side by side: with shorter tiles, each would wait for its last addition
 SHORT = 16  # loops that never run longer than this stay whole

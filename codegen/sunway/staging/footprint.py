@@ -1,6 +1,7 @@
 """Footprints: the elements that a part of the C tree touches, as sets and boxes that depend on the loops around it.
 
-Loop variables count as parameters here, so that a footprint is a set of elements, and its bounds are expressions.
+Loop variables count as parameters here, so that a footprint is a set of elements, and its bounds are expressions. Of
+reads is asked as well whether what they find was written in the same iteration.
 """
 
 from __future__ import annotations

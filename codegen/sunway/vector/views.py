@@ -1,4 +1,5 @@
-"""Vector nests as views: register blocks with their edges, or a plain loop in lanes."""
+"""Vector nests of core groups as views (register blocks with their edges, or a plain loop in lanes), and what they
+cost in cycles."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from codegen.target.text.cexpr import IntPrinter
 
 @record
 class VectorPrinter:
-    """Prints one nest. `body` makes the printer of statement bodies, `name_of` gives loops their C names."""
+    """Prints one nest. `body` makes printers of statement bodies, `names` has C names of loops, `fresh` makes others."""
 
     scop: Scop
     group: CoreGroup
@@ -172,7 +173,7 @@ class _Nest:
             body = (SlaveView("for", self._head(lp), body),)
         return body
 
-    def _plain(self, shifts: Mapping[str, str] | None = None) -> SlaveView:
+    def _plain(self) -> SlaveView:
         s = self._s
         return line(f"{self._access(s.target, {})} {s.op} {self._scalar(s.rhs, {})};")
 

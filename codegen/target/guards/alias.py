@@ -1,4 +1,5 @@
-"""Prints the run-time overlap test between arrays, ahead of code that takes them for separate memory."""
+"""Decides which arrays may overlap, and prints the run-time test ahead of code that takes them for separate memory, or
+refuses; `verify/overlap` proves the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What all loop-tree searches share: `Trial` (budget, cache of values, best so far), `Space` of actions, and `run`."""
+"""What searches over loop trees share: `Trial` (budget, cache of values, best so far), `Space` of actions, and `run`.
+Searches over plans have `tune/plans/study.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Loop-tree searches for a region with one product: what they find becomes plans, which are measured as such."""
+"""The methods of `tune` that search loop trees (searched, modelled or learned) for a region that is one product; the
+best trees become plans, which are measured again in the region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Symbolic contents of packed operands: which element of a buffer is which row, column and depth."""
+"""Checks the stores of a blocked product into packed buffers and local arrays: every element gets the operand's
+value for its row or column and depth, once, and no thread overwrites what others read. A layer of `BlockRun`
+(`execute.py`)."""
 
 from __future__ import annotations
 

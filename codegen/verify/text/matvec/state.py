@@ -1,4 +1,5 @@
-"""The state of the symbolic execution of a matrix-vector kernel: variables, local arrays, and how far the result is."""
+"""What a matrix-vector kernel has to compute (`Spec`), the state of its symbolic execution, and `Progress`, which
+recognizes a value as one more step of the result."""
 
 from __future__ import annotations
 
