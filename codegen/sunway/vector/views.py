@@ -21,7 +21,7 @@ from codegen.target.text.cexpr import IntPrinter
 
 @record
 class VectorPrinter:
-    """Prints one nest. `body` makes printers of statement bodies, `names` has C names of loops, `fresh` makes others."""
+    """Prints one nest. `body` makes printers of statement bodies, `names` has names of loops, `fresh` makes others."""
 
     scop: Scop
     group: CoreGroup
