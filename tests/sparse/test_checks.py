@@ -1,6 +1,8 @@
 """The checking mode: every promise of a format, broken once."""
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,38 @@ def test_nothing_behind_a_pointer() -> None:
         assert convert._library.tw_convert(src, dst) == RANGE, missing
     null = convert._ffi.NULL
     assert convert._library.tw_convert(null, dst) == RANGE and convert._library.tw_convert(src, null) == RANGE
+
+
+ENDS = """format ENDS
+shape NR, NC
+map {{[{tuple}] -> [i, j] : u = j and w = i and w = idx(k) and 0 <= u < NC and begin(u) <= k < end(u) and 0 <= k < NNZ
+     and 0 <= w < NR}}
+access {{[{tuple}] -> [k]}}
+data val fill 0
+uf begin {{[x] : 0 <= x < NC}} -> {{[y] : 0 <= y <= NNZ}}
+uf end {{[x] : 0 <= x < NC}} -> {{[y] : 0 <= y <= NNZ}}
+uf idx {{[x] : 0 <= x < NNZ}} -> {{[y] : 0 <= y <= NR - 1}}
+forall k1, k2 : k1 < k2 <=> LEX(dim1(k1), dim0(k1)) <= LEX(dim1(k2), dim0(k2))
+"""
+
+
+@pytest.mark.parametrize("order", ["w, k, u", "u, k, w"])
+def test_the_promised_order_is_that_of_positions(order: str, tmp_path: Path) -> None:
+    """However the entries are read: here by row or by column, where columns come first."""
+    (tmp_path / "ends.fmt").write_text(ENDS.format(tuple=order))
+    convert = Converter(str(tmp_path / "ends.fmt"), "COO", check=True)
+    given = {"NR": 3, "NC": 2, "NNZ": 3, "val": np.arange(1.0, 4.0)}
+
+    def read(begin: list[int], end: list[int], idx: list[int]) -> list[tuple[int, int]]:
+        arrays = {"begin": begin, "end": end, "idx": idx}
+        made = convert(**given, **{n: np.array(a, np.int32) for n, a in arrays.items()})
+        return sorted(zip(made["row"].tolist(), made["col"].tolist(), strict=True))
+
+    assert read([0, 2], [2, 3], [1, 2, 0]) == [(0, 1), (1, 0), (2, 0)]
+    for wrong in (([0, 2], [2, 3], [2, 1, 0]), ([1, 0], [3, 1], [0, 1, 2])):
+        with pytest.raises(ConversionError) as caught:
+            read(*wrong)
+        assert caught.value.status == UNSORTED
 
 
 def test_nothing_at_all() -> None:

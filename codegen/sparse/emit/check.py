@@ -10,7 +10,7 @@ from codegen.sparse.ir.nest import For
 from codegen.sparse.synth.bounds import volume
 from codegen.sparse.synth.model import Layout, Position
 from codegen.sparse.synth.pair import sizes
-from codegen.sparse.synth.scan import scan
+from codegen.sparse.synth.scan import Scan, scan
 
 
 def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
@@ -80,15 +80,20 @@ def _entries(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
     order = full.order if full else None
     words: list[str] = []
     if full and order and order.parts and not full.group:
+        s = _by_position(lay, full)
         at = dict(zip(lay.coords, s.coords, strict=True))
         down = "~" if order.down else ""
         words = [f"{down}({w})" for e in order.parts for w in p.word(subst(e, at))]
     ranged = [f"{p.c(e)} < 0 || {p.c(e)} >= {n}" for e, n in zip(s.coords, given, strict=True) if not _loop(s.nest, e)]
     if not words and not ranged:
         return
+    # Segments with ends of their own may lie anywhere: then positions have to rise from entry to entry, too.
+    position = p.c(s.env[full.var]) if full and words and full.segment.low and not full.segment.chained else ""
     p.w.open("")
     if words:
         p.w.line(f"uint64_t last[{len(words)}] = {{0}};")
+    if position:
+        p.w.line("int64_t before = -1;")
 
     def body() -> None:
         if ranged:
@@ -97,9 +102,26 @@ def _entries(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
             p.w.line(f"const uint64_t now[] = {{{', '.join(words)}}};")
             p.fail(f"tw_below(now, last, {len(words)})", "UNSORTED")
             p.w.line("memcpy(last, now, sizeof last);")
+        if position:
+            p.fail(f"{position} <= before", "UNSORTED")
+            p.w.line(f"before = {position};")
 
     p.nest(s.nest, body)
     p.w.close()
+
+
+def _by_position(lay: Layout, full: Position) -> Scan:
+    """The entries in the order of their position: as they are read where only the loops around its segments stand
+    around it, else with its loop outermost."""
+    s = scan(lay)
+    around, todo = set[str](), [full.var]
+    while todo:
+        above = {a for q in lay.positions if q.var == todo[-1] for a in q.segment.above} - around
+        todo = [*todo[:-1], *above]
+        around |= above
+    if full.var not in s.loops or set(s.loops[: s.loops.index(full.var)]) <= around:
+        return s
+    return scan(lay, (full.var, *(v for v in lay.desc.map.ins if v != full.var)))
 
 
 def _loop(nest: tuple[object, ...], e: Exp) -> bool:
