@@ -100,7 +100,19 @@ def _lines(views: Sequence[View]) -> str:
     return str(module.lines(views, "  "))  # type: ignore[attr-defined]
 
 
-class _ThreadReader(TreeReader):
+class _ConditionReader(TreeReader):
+    """Conditions as files for devices have them."""
+
+    def _if(self, node: If, here: Place) -> None:
+        self.cursor.expect("if", here.ints.text(node.cond))
+        self.node(node.then, here)
+        if node.orelse is not None:
+            self.cursor.expect("else")
+            self.node(node.orelse, here)
+        self.cursor.expect("/if")
+
+
+class _ThreadReader(_ConditionReader):
     def __init__(self, cursor: Cursor, kernel: PrintedKernel, printer: Printer) -> None:
         super().__init__(cursor)
         self.kernel, self.printer = kernel, printer
@@ -113,14 +125,6 @@ class _ThreadReader(TreeReader):
     def _statement(self, node: Instance, here: Place) -> None:
         s = here.scop.statement(node.stmt)
         self.cursor.statement(self.printer(here.ints, here.held).statement(s, node))
-
-    def _if(self, node: If, here: Place) -> None:
-        self.cursor.expect("if", here.ints.text(node.cond))
-        self.node(node.then, here)
-        if node.orelse is not None:
-            self.cursor.expect("else")
-            self.node(node.orelse, here)
-        self.cursor.expect("/if")
 
     def _declare(self, node: Declare, here: Place) -> None:
         mine = [h for h in node.slots if h.array not in self.kernel.scratch]
@@ -159,7 +163,7 @@ class _ThreadReader(TreeReader):
         self.cursor.expect("/if")
 
 
-class _LaunchReader(TreeReader):
+class _LaunchReader(_ConditionReader):
     def __init__(self, cursor: Cursor, launches: Mapping[str, Launch]) -> None:
         super().__init__(cursor)
         self.left = dict(launches)
@@ -172,12 +176,7 @@ class _LaunchReader(TreeReader):
         elif isinstance(node, Block):
             self._all(node.children, here)
         elif isinstance(node, If):
-            self.cursor.expect("if", here.ints.text(node.cond))
-            self.node(node.then, here)
-            if node.orelse is not None:
-                self.cursor.expect("else")
-                self.node(node.orelse, here)
-            self.cursor.expect("/if")
+            self._if(node, here)
         else:
             assert isinstance(node, For)
             self.node(node.body, self.enter(node, here))

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.gpu.resident.effects import Around, Effect, effect_of
-from codegen.gpu.resident.statements import Crossing, Edit, Leaves, StatementWalk, stands_alone
+from codegen.gpu.resident.statements import Crossing, Leaves, StatementWalk, stands_alone
 from codegen.record import record
+from codegen.source.edits import Edit
 from codegen.source.nests import TokenFinder
 
 _DATA = re.compile(r"(?:#|%:)\s*pragma\s+tilewright\s+(data|end\s+data)\s*$")

@@ -12,16 +12,8 @@ from dataclasses import dataclass, field
 
 from codegen.gpu.resident.effects import Around, Effect, effect_of
 from codegen.record import record
+from codegen.source.edits import Edit
 from codegen.source.nests import Token, TokenFinder
-
-
-@record
-class Edit:
-    """text[begin:end] is replaced."""
-
-    begin: int
-    end: int
-    new: str
 
 
 @record

@@ -11,6 +11,7 @@ from codegen.source.cxx.declare import FUNDAMENTAL, QUALIFIERS, CxxDeclarator, D
 from codegen.source.cxx.prefix import STD
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import CxxToken, Tokens, angle_end, code, group_end, split_at
+from codegen.source.edits import Edit
 
 _WORDS = {"true": "1", "false": "0", "nullptr": "0", "constexpr": "const", "and": "&&", "or": "||", "not": "!",
           "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~", "and_eq": "&=", "or_eq": "|=",
@@ -36,15 +37,6 @@ _BEFORE = "put its value into a variable before the region"
 _ENDS = frozenset({";", "{", "}"})
 _SETS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"})
 _VALUES = frozenset({")", "]"})
-
-
-@record
-class Edit:
-    """text[begin:end] becomes `new`."""
-
-    begin: int
-    end: int
-    new: str
 
 
 @record

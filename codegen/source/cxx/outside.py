@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.source.cxx.around import TokenStatement
-from codegen.source.cxx.body import Body, Edit, edited
+from codegen.source.cxx.body import Body, edited
 from codegen.source.cxx.declare import CxxDeclarator
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import CxxToken, Tokens, angle_end, group_end
 from codegen.source.cxx.writer import CxxWriter
+from codegen.source.edits import Edit
 
 UNKNOWN = "__tw_unknown"
 _SIGNS = "+ - * / % & [ ] ( ) . -> < > ! == != <= >= ? :"
