@@ -26,6 +26,8 @@ def sentence(m: MeasuredRegion, race: Race, top: Ceilings) -> str:
         moved = f"{m.bytes / race.result.best / 1e9:.3g} GB/s with every array moved once"
         return f"memory-bound: {_percent(stream)} of what {threads} of this machine can stream ({moved})"
     rate = f"{m.operations / race.result.best / 1e9:.3g} billion operations per second{partly}"
+    if compute > 1:
+        return f"faster than {threads} could compute what is written: what repeats is computed once ({rate})"
     return f"compute-bound: {_percent(compute)} of what {threads} of this machine can compute ({rate})"
 
 

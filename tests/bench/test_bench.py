@@ -64,6 +64,8 @@ def test_data_that_stay_in_caches() -> None:
 def test_compute_bound() -> None:
     much = replace(SUM, bytes=100, by_statement={"S1": 2 * 10**9, "S2": 4 * 10**8})
     assert sentence(much, RACE, TOP).startswith("compute-bound: 80 % of what one thread")
+    more = replace(much, by_statement={k: 2 * n for k, n in much.by_statement.items()})
+    assert sentence(more, RACE, TOP).startswith("faster than one thread could compute what is written")
     assert "40 %" in sentence(replace(much, element_bytes=4), RACE, TOP)  # twice as many lanes
     partial = replace(much, uncounted=("S3",))
     assert sentence(partial, RACE, TOP).endswith("24 billion operations per second; S3 not counted)")
