@@ -154,6 +154,25 @@ def test_what_nobody_else_sees_may_be_stored_back(before: str, body: str, after:
     assert " ? " in generate("in.c", text, GenOptions(target="c")).text
 
 
+def test_a_condition_that_the_innermost_loop_does_not_change_stays_a_branch() -> None:
+    """Though the region stores to all of the elements before: one test for all iterations is cheaper than a choice."""
+    text = """void mix(int n, int m, float *restrict out, const int *restrict muted, float in[m][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    out[i] = 0;
+  for (int t = 0; t < m; t++)
+    for (int i = 0; i < n; i++)
+      if (!muted[t])
+        out[i] += in[t][i];
+#pragma endscop
+}
+"""
+    assert "if (!muted[t]) out[i] = out[i] + in[t][i];" in generate("in.c", text, GenOptions(target="c")).text
+    other = generate("in.c", text.replace("!muted[t]", "in[t][i] > 1"), GenOptions(target="c")).text
+    assert "out[i] = in[t][i] > 1 ? out[i] + in[t][i] : out[i];" in other
+
+
 def test_what_is_stored_only_later_is_not_read_before() -> None:
     body = "if (B[i] > 0) A[i] = B[i] + 1; A[i] = A[i] * 2 + A[i + 1];"
     assert "if (B[i] > 0) A[i] = B[i] + 1;" in generate("in.c", source(body), GenOptions(target="c")).text
