@@ -2,6 +2,7 @@
 as macros, and a compiler that knows C99 with GNU extensions. Nothing is linked or run.
 
     python -m benchmarks.sunway_headers [--only gemm,mvt] [--machines sw26010] [--grids 16,4x8]
+    python -m benchmarks.sunway_headers --within 120 --skip 400     goes on where 400 programs have been seen
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import product
+from multiprocessing import Pool, TimeoutError
 from pathlib import Path
 
 from codegen.diagnostics import InputError
@@ -84,6 +85,19 @@ def _tried(case: HeaderCase) -> HeaderOutcome:
     return replace(found, seconds=time.monotonic() - start)
 
 
+def _seen(every: Sequence[HeaderCase], jobs: int, seconds: float) -> list[HeaderOutcome]:
+    """What came of them, in their order, as far as the time reaches."""
+    end, found = time.monotonic() + seconds, list[HeaderOutcome]()
+    with Pool(jobs or None) as pool:
+        answers = pool.imap(_tried, every)
+        try:
+            while len(found) < len(every):
+                found.append(answers.next(max(0.0, end - time.monotonic())))
+        except TimeoutError:
+            pass  # those that are under way end with the pool
+    return found
+
+
 def _summary(every: Sequence[HeaderCase], found: Sequence[HeaderOutcome], slow: float) -> Iterator[str]:
     for case, outcome in zip(every, found, strict=True):
         if outcome.messages:
@@ -103,14 +117,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--grids", default=",".join(g.replace(",", "x") for g in GRIDS))
     parser.add_argument("--jobs", type=int, default=0, help="at a time; as many as there are processors")
     parser.add_argument("--slow", type=float, default=20, help="programs that take more seconds are named")
+    parser.add_argument("--within", type=float, default=1e6, help="seconds, after which no more are begun")
+    parser.add_argument("--skip", type=int, default=0, help="so many have been seen before")
     chosen = parser.parse_args(arguments)
     only = set(filter(None, chosen.only.split(",")))
     paths = [p for p in sorted(KERNELS.glob("*.c")) if not only or p.stem in only]
     grids = [g.replace("x", ",") for g in chosen.grids.split(",")]
     every = cases(paths, chosen.machines.split(","), grids)
-    with ProcessPoolExecutor(chosen.jobs or None) as pool:
-        found = list(pool.map(_tried, every))
-    print("\n".join(_summary(every, found, chosen.slow)))
+    every = every[chosen.skip :]
+    found = _seen(every, chosen.jobs, chosen.within)
+    print("\n".join(_summary(every[: len(found)], found, chosen.slow)))
+    if len(found) < len(every):
+        print(f"{len(every) - len(found)} were not reached in time: --skip {chosen.skip + len(found)}")
     return any(o.messages for o in found)
 
 

@@ -221,6 +221,13 @@ REGIONS: tuple[Entry, ...] = (
         "Use smaller tiles in the plan, or smaller local arrays.",
     ),
     _refusal(
+        "sunway-remainders",
+        "With `--target sunway`: remainders tell which iterations of a statement run, in more than four cases. Cutting "
+        "them into tiles takes too long.",
+        "Compute a value for every iteration, and choose by `?:` between it and the old one.",
+        "if (i % 3 != 0 && (i + j) % 5 != 2 && i != j) a[i][j] += 2;",
+    ),
+    _refusal(
         "sunway-shared",
         "With `--target sunway`: a variable declared in the region carries values between kernels and its "
         "size is not a constant.",

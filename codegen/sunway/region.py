@@ -62,6 +62,7 @@ class FixedSizes:
 
 # Parts of local memory that tiles are planned for, one after the other: boxes may turn out larger than estimated.
 SHARES = (1.0, 0.5, 0.25)
+REMAINDERS = 4  # cases of a statement that remainders tell apart, as `i % 3 == 0 || (i + j) % 5 == 2` does
 OPERANDS = 8  # registers beside those of a block: its operands, and what is on its way
 
 
@@ -78,6 +79,7 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
     """The region as launches on a core group, with smaller tiles where those that were planned do not fit."""
     _check_elements(model.program.scop)
     _check_stores(model.program.scop)
+    _check_remainders(model.program.scop)
     fixed = options.plan_text is not None or options.scheme.startswith("published")
     for share in () if fixed else SHARES:
         try:
@@ -122,6 +124,19 @@ def _check_stores(scop: Scop) -> None:
                 f"elements of `{array}` are stored only where a condition holds, but cores send whole tiles back",
                 s.loc,
                 "give them a value in any case, as in `x = cond ? a : b;`, if the program allows that",
+            )
+
+
+def _check_remainders(scop: Scop) -> None:
+    """Tiles of what is told by remainders in many cases take isl minutes, and come out as tests of each point."""
+    for s in scop.statements:
+        cases = sum(part.dim(isl.dim_type.div) > 0 for part in s.domain.get_basic_sets())
+        if cases > REMAINDERS:
+            raise Unsupported(
+                "sunway-remainders",
+                f"remainders tell in {cases} cases which iterations of {s.name} run, too many to cut into tiles",
+                s.loc,
+                "compute a value for every iteration, and choose by `?:` between it and the old one",
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
@@ -67,7 +67,11 @@ def _check(
         kept = _lives_apart(scop, uses, times)
     else:
         should = deps.flows.get(name, isl.UnionMap.empty(space))
-        kept = _one_writer(reads, writes, times, should) or _last_writers(reads, writes, times, should)
+        kept = (
+            _one_writer(reads, writes, times, should)
+            or _own_cells(scop, uses)
+            or _last_writers(reads, writes, times, should)
+        )
     if not kept:
         return [f"`{name}` would be overwritten before its last use"]
     return _shared(scop, uses, _Cells(reads, writes, times), width, name)
@@ -81,6 +85,40 @@ def _one_writer(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, 
         return False
     in_time = pairs.apply_domain(times).apply_range(times)
     return all(m.is_subset(isl.Map.lex_lt(m.get_space().domain())) for m in maps_of(in_time))
+
+
+def _own_cells(scop: Scop, uses: Sequence[_Use]) -> bool:
+    """Has each object of the model one cell, which no other one uses, or only one in the same iteration of the innermost
+    loops? Dependences, whose order is proven by itself, tie each access of an object to the writes before and behind
+    it: then its cell has what the object has, from its first use to its last."""
+    return _one_to_one(scop, uses, (0,) * len(uses)) or _one_to_one(scop, uses, tuple(map(_innermost, uses)))
+
+
+def _one_to_one(scop: Scop, uses: Sequence[_Use], depths: Sequence[int]) -> bool:
+    """Does one object stand for one cell within the iterations that so many entries of the time tell apart?"""
+    cells, iterations = isl.UnionMap.empty(param_space(scop)), dict[int, isl.Set]()
+    for use, depth in zip(uses, depths, strict=True):
+        when = use.run.executes(scop).reverse().apply_range(use.run.time(depth))
+        cell = _cell(scop, use).range_product(when.set_tuple_name(isl.dim_type.out, f"in_{depth}"))
+        cells = cells.union(isl.UnionMap.from_map(use.touches.reverse().apply_range(cell)))
+        iterations[depth] = when.range() if depth not in iterations else iterations[depth].union(when.range())
+    cells = cells.coalesce()
+    return bool(cells.is_single_valued() and cells.is_injective()) and _apart(iterations)
+
+
+def _innermost(use: _Use) -> int:
+    """Entries of the time up to the innermost loop: the rest is the order of statements in it."""
+    return max((k + 1 for k, w in enumerate(use.run.point.when) if not isinstance(w, int)), default=0)
+
+
+def _apart(iterations: Mapping[int, isl.Set]) -> bool:
+    """Are iterations that are told apart by fewer entries of the time never around others, which last a shorter time?"""
+    for depth, these in iterations.items():
+        for other in (n for n in iterations if n > depth):
+            longer = iterations[other].project_out(isl.dim_type.set, depth, other - depth)
+            if not longer.is_disjoint(these):
+                return False
+    return True
 
 
 def _last_writers(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, should: isl.UnionMap) -> bool:

@@ -34,6 +34,12 @@ for (int i = 0; i < n; i++) {
 }
 #pragma endscop
 }""",
+    "sunway-remainders": """void f(int n, int m, double A[n][m]) {
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)
+  if (!(i % 3 == 0 && j % 2 == 1) && (i + j) % 5 != 2 && i != j && i + j != n) A[i][j] += 2;
+#pragma endscop
+}""",
     "sunway-store": """void f(int n, double *x, double *y) {
 #pragma scop
 for (int i = 0; i < n; i++) if (x[i] > 0) y[i] = x[i];

@@ -154,20 +154,42 @@ def _in_colours(touched: isl.Set) -> bool:
     return False
 
 
-def widths(touched: isl.Set, context: isl.Set) -> tuple[int, ...] | None:
+Lines = tuple[isl.Set, ...]  # the values that each subscript takes
+
+
+def lines(touched: isl.Set, context: isl.Set) -> Lines:
+    """The values of each subscript by itself, which is all that the sides of a box are made of."""
+    touched = touched.intersect_params(context)
+    return tuple(_line(touched, k) for k in range(touched.dim(_SET)))
+
+
+def _line(touched: isl.Set, k: int) -> isl.Set:
+    line = touched.project_out(_SET, k + 1, touched.dim(_SET) - k - 1).project_out(_SET, 0, k)
+    return line.reset_tuple_id() if line.has_tuple_id() else line
+
+
+def joined(one: Lines, other: Lines) -> Lines:
+    """Those of both. Of the points of a stencil, which are many, few differ in one subscript."""
+    pairs = zip(one, other, strict=True)
+    return tuple(a if b.is_subset(a) else b if a.is_subset(b) else a.union(b).coalesce() for a, b in pairs)
+
+
+def _width(line: isl.Set) -> int | None:
+    pairs = isl.Map.from_domain_and_range(line, line).deltas()
+    pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
+    most = pairs.dim_max_val(0)
+    return None if pairs.is_empty() or not most.is_int() else int(most.to_str()) + 1
+
+
+def widths(subscripts: Lines) -> tuple[int, ...] | None:
     """What `most` of the box would be: the greatest number of elements between two of them along each dimension, and
     these included. None when there is none."""
-    n, found = touched.dim(_SET), []
-    touched = touched.intersect_params(context)
-    for k in range(n):
-        line = touched.project_out(_SET, k + 1, n - k - 1).project_out(_SET, 0, k)
-        line = line.reset_tuple_id() if line.has_tuple_id() else line
-        pairs = isl.Map.from_domain_and_range(line, line).deltas()
-        pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
-        most = pairs.dim_max_val(0)
-        if pairs.is_empty() or not most.is_int():
+    found: list[int] = []
+    for line in subscripts:
+        width = _width(line)
+        if width is None:
             return None
-        found.append(int(most.to_str()) + 1)
+        found.append(width)
     return tuple(found)
 
 
@@ -176,8 +198,7 @@ def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:
     n, limits, most = touched.dim(_SET), [], []
     whole = isl.Set.universe(touched.get_space())
     for k in range(n):
-        line = touched.project_out(_SET, k + 1, n - k - 1).project_out(_SET, 0, k)
-        line = line.reset_tuple_id() if line.has_tuple_id() else line
+        line = _line(touched, k)
         hull = isl.Set.from_basic_set(line.intersect_params(context).simple_hull()).gist_params(context)
         hull = isl.Set.from_basic_set(hull.simple_hull().remove_redundancies())
         found = _limits(hull.simple_hull())

@@ -8,7 +8,7 @@ from math import prod
 import islpy as isl
 
 from codegen.scop.model import Array, Scop
-from codegen.sunway.staging.footprint import BoxUse, elements, fed, widths
+from codegen.sunway.staging.footprint import BoxUse, Lines, elements, fed, joined, lines, widths
 from codegen.verify.readback import StatementRun
 
 # Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
@@ -49,15 +49,17 @@ def gathered(
         ]
         found.append([*writes, *meets])
         rest = [u for u in rest if u not in meets]
-    reads: list[list[BoxUse]] = []
+    reads: list[tuple[list[BoxUse], Lines]] = []
     for u in rest:
-        for g in reads:
-            if _share(g, u, context):
-                g.append(u)
+        own = lines(u.elements, context)
+        for k, (g, theirs) in enumerate(reads):
+            both = joined(theirs, own)
+            if _share(theirs, own, both):
+                reads[k] = [*g, u], both
                 break
         else:
-            reads.append([u])
-    return found + reads
+            reads.append(([u], own))
+    return found + [g for g, _ in reads]
 
 
 def _own(u: BoxUse, writes: Sequence[BoxUse]) -> bool:
@@ -66,9 +68,9 @@ def _own(u: BoxUse, writes: Sequence[BoxUse]) -> bool:
     return any(w.run.instance is mine and mine.accesses[w.number] == mine.accesses[u.number] for w in writes)
 
 
-def _share(group: list[BoxUse], u: BoxUse, context: isl.Set) -> bool:
-    one, other = widths(union([g.elements for g in group]), context), widths(u.elements, context)
-    both = one and other and widths(union([*(g.elements for g in group), u.elements]), context)
+def _share(group: Lines, more: Lines, together: Lines) -> bool:
+    one, other = widths(group), widths(more)
+    both = one and other and widths(together)
     if one is None or other is None or both is None:
         return one is None and other is None
     mine, theirs, joint = map(prod, (one, other, both))

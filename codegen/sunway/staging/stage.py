@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import prod
 
 import islpy as isl
@@ -16,7 +17,7 @@ from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.directives import StagingDirectives
-from codegen.sunway.staging.footprint import BoxUse, box_of, level_domain, unfed, uses_below, widths
+from codegen.sunway.staging.footprint import BoxUse, box_of, joined, level_domain, lines, unfed, uses_below, widths
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, unfit, union, untouched
 from codegen.verify.readback import StatementRun, TreePoint, enter, runs_below
@@ -89,7 +90,9 @@ class Stager:
             if self.wanted is not None and self.wanted.asked(name, self.kernel) is None:
                 continue
             mine = [u for u in self._all if u.access.array == name]
-            sides = None if unfit(self.scop.arrays[name], mine) else widths(union([u.elements for u in mine]), context)
+            if unfit(self.scop.arrays[name], mine):
+                continue
+            sides = widths(reduce(joined, (lines(u.elements, context) for u in mine)))
             if sides is None or prod(sides) * self.scop.arrays[name].elem.bytes > TABLE:
                 continue
             b = self._buffer(mine, None, self._runs, self.phase, context)
