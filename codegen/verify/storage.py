@@ -88,7 +88,7 @@ def _one_writer(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, 
 
 
 def _own_cells(scop: Scop, uses: Sequence[_Use]) -> bool:
-    """Has each object of the model one cell, which no other one uses, or only one in the same iteration of the innermost
+    """Has each object of the model one cell, which no other one uses, or none in the same iteration of the innermost
     loops? Dependences, whose order is proven by itself, tie each access of an object to the writes before and behind
     it: then its cell has what the object has, from its first use to its last."""
     return _one_to_one(scop, uses, (0,) * len(uses)) or _one_to_one(scop, uses, tuple(map(_innermost, uses)))
@@ -112,7 +112,7 @@ def _innermost(use: _Use) -> int:
 
 
 def _apart(iterations: Mapping[int, isl.Set]) -> bool:
-    """Are iterations that are told apart by fewer entries of the time never around others, which last a shorter time?"""
+    """Are iterations that fewer entries of the time tell apart never around others, which last a shorter time?"""
     for depth, these in iterations.items():
         for other in (n for n in iterations if n > depth):
             longer = iterations[other].project_out(isl.dim_type.set, depth, other - depth)
