@@ -76,12 +76,16 @@ def test_a_nest_for_certain_sizes_is_drawn() -> None:
 
 
 def test_profiles_count_regions() -> None:
-    """Of two regions, `a` wins one; on the other it takes twice the time of `b`, which fails on the first."""
-    made = profile({"a": [1.0, 2.0], "b": [None, 1.0]}, ["a", "b"])
+    """Of four regions, `a` wins one; on the others it takes twice the time of `b`, which fails on the first."""
+    made = profile({"a": [1.0, 2.0, 2.0, 2.0], "b": [None, 1.0, 1.0, 1.0]}, ["a", "b"])
     assert made is not None
     titles = [s.title for s in made.shapes if s.cls.startswith("best")]
-    assert titles == ["a: 1 of 2 fastest", "b: 1 of 2 fastest"]
-    assert profile({"a": [1.0]}, ["a"]) is None
+    assert titles == ["a: 1 of 4 fastest", "b: 3 of 4 fastest"]
+
+
+def test_profiles_are_drawn_where_they_say_something() -> None:
+    assert profile({"a": [1.0] * 4}, ["a"]) is None
+    assert profile({"a": [1.0, 2.0, 2.0], "b": [1.0, 1.0, 1.0]}, ["a", "b"]) is None
 
 
 def test_axes_have_round_numbers() -> None:

@@ -166,10 +166,14 @@ def _violin(values: Sequence[float], low: float, high: float, at: object, middle
     return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in (*upper, *lower)) + "Z"
 
 
+PROFILED = 4  # regions, at least
+
+
 def profile(times: Mapping[str, Sequence[float | None]], methods: Sequence[str]) -> Picture | None:
-    """Performance profiles: for how many regions a method's result is within a factor of the best of all."""
+    """Performance profiles: for how many regions a method's result is within a factor of the best of all. None where
+    too few regions would make stairs of chance of them, or there is nothing to compare."""
     count = max((len(v) for v in times.values()), default=0)
-    if not count or len(times) < 2:
+    if count < PROFILED or len(times) < 2:
         return None
     best = [min(v[k] or float("inf") for v in times.values()) for k in range(count)]
     ratios = {m: sorted(t / b for t, b in zip(v, best, strict=True) if t) for m, v in times.items()}

@@ -65,7 +65,10 @@ def page(files: Sequence[Tuned], settings: Settings) -> TuningPage:
 
 
 def _times(regions: Sequence[TunedRegion], methods: Sequence[str]) -> dict[str, list[float | None]]:
-    """The best time of every method for each region that was measured; the original and the default are two more."""
+    """The best time of every method for each region that was measured; the original and the default are two more.
+    Nothing where there is one method: it is as good as itself."""
+    if len(methods) < 2:
+        return {}
     done = [r for r in regions if r.default is not None and r.original is not None and r.runs]
     out: dict[str, list[float | None]] = {}
     for m in methods:
