@@ -32,7 +32,6 @@ from codegen.sunway.text.bodies import base_type
 from codegen.sunway.text.views import SlaveFunction, SlaveView, line, prune, texts
 from codegen.target.emit import Surroundings, _unused, deeper
 from codegen.target.finish.names import entries_of
-from codegen.target.finish.wrap import wrapped
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.computed_parameters import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
@@ -56,6 +55,7 @@ from codegen.verify.cores.launches.arguments import wrong_launch
 from codegen.verify.cores.launches.entry import Stepped
 from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.steps.read import SteppedTask
+from codegen.verify.finish import broken_lines
 from codegen.verify.guards import check_ahead_of
 from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Unread
@@ -120,7 +120,7 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
     launches, original = made.launches, around.original.rstrip("\n")
     names = replace(around.names, entries=entries_of(x.name for x in launches))
     return SunwayText(
-        wrapped(names.of(text), [original, deeper(original)]).rstrip("\n") + "\n",
+        _finished(scop, names.of(text), original),
         frozenset(builder.helpers),
         made.slave_part(_typedefs(scop)),
         tuple(launches),
@@ -185,6 +185,14 @@ def _master_text(scop: Scop, made: _Launched, around: Surroundings, helpers: set
     return text
 
 
+def _finished(scop: Scop, text: str, original: str) -> str:
+    """The text for the file; lines that the user wrote stay."""
+    try:
+        return broken_lines(text, [original, deeper(original)]).rstrip("\n") + "\n"
+    except Unread as problem:
+        raise Unsupported("no-proof", f"what stands in the file is not what was proven: {problem}", scop.loc) from None
+
+
 def _remarks(scop: Scop, launches: Sequence[LaunchPrinter]) -> list[Diagnostic]:
     """Arrays that cores reach in main memory, where an access takes long; and what stays with its core."""
     far = [
@@ -220,49 +228,52 @@ def _functions(
     fields = fields_of(scop, launch)
     w = launch.words
     made: list[SlaveFunction] = []
+    written: list[str] = []
     known: dict[str, tuple[str, KernelTask, KernelReader | None]] = {}
     for k, f in enumerate(launch.functions):
         inner = prune(f.body)
         made.append(replace(f, body=prune((*_ids(launch, inner), *_unpacked(fields, inner), *inner))))
+        written.append(function_text(made[-1]))
         if k in launch.tasks:
             task = launch.tasks[k]
             plain = not task.mesh and not launch.model
-            known[_title(f.head)] = f.head, task, _prove(launch, task, made[-1]) if plain else None
+            known[_title(f.head)] = f.head, task, _prove(launch, task, written[-1]) if plain else None
             if task.mesh and not launch.model:
-                _prove_mesh(launch, task, made[-1])
+                _prove_mesh(launch, task, written[-1])
     entry = SlaveFunction(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
     )  # fmt: skip
-    moves = {_title(made[k].head): (task, _text(made[k])) for k, task in launch.movers.items()}
+    moves = {_title(made[k].head): (task, written[k]) for k, task in launch.movers.items()}
     stepped = {} if launch.model else {
-        _title(made[k].head): _prove_steps(launch, task, made[k]) for k, task in launch.stepped.items()}  # fmt: skip
-    joins = {_title(made[k].head): (task, _text(made[k])) for k, task in launch.joins.items()}
-    _prove_entry(launch, EntryTask(*launch.root, known, moves, stepped, joins) if launch.root else None, entry)
+        _title(made[k].head): _prove_steps(launch, task, written[k]) for k, task in launch.stepped.items()}  # fmt: skip
+    joins = {_title(made[k].head): (task, written[k]) for k, task in launch.joins.items()}
+    called = {_title(f.head): text for f, text in zip(made, written, strict=True)}
+    _prove_entry(launch, EntryTask(*launch.root, known, moves, stepped, joins, called) if launch.root else None, entry)
     return fields, [*made, entry]
 
 
-def _prove(launch: LaunchPrinter, task: KernelTask, f: SlaveFunction) -> KernelReader:
+def _prove(launch: LaunchPrinter, task: KernelTask, text: str) -> KernelReader:
     """Raises Unsupported unless the text of a kernel is shown to do what its tree does."""
     try:
-        return proven_kernel(launch.source, launch.deps, task, _text(f), _own_words(launch))
+        return proven_kernel(launch.source, launch.deps, task, text, _own_words(launch))
     except Unread as problem:
         raise Unsupported(
             "no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc
         ) from None
 
 
-def _prove_mesh(launch: LaunchPrinter, task: KernelTask, f: SlaveFunction) -> None:
+def _prove_mesh(launch: LaunchPrinter, task: KernelTask, text: str) -> None:
     """Raises Unsupported unless the text of a product that cores share is shown to do what its tree does."""
-    problem = wrong_mesh(launch.source, launch.deps, task, _text(f), _own_words(launch))
+    problem = wrong_mesh(launch.source, launch.deps, task, text, _own_words(launch))
     if problem:
         raise Unsupported("no-proof", f"a product on the mesh could not be proven: {problem}", launch.scop.loc)
 
 
-def _prove_steps(launch: LaunchPrinter, task: SteppedTask, f: SlaveFunction) -> Stepped:
+def _prove_steps(launch: LaunchPrinter, task: SteppedTask, text: str) -> Stepped:
     """Raises Unsupported unless the text of many time steps is shown to do what the loop over them does."""
     try:
-        return proven_steps(launch.source, launch.deps, task, _text(f), _own_words(launch))
+        return proven_steps(launch.source, launch.deps, task, text, _own_words(launch))
     except Unread as problem:
         raise Unsupported(
             "no-proof", f"many time steps at once could not be proven: {problem}", launch.scop.loc
@@ -274,7 +285,7 @@ def _prove_entry(launch: LaunchPrinter, task: EntryTask | None, entry: SlaveFunc
     tree needs it."""
     if launch.model or task is None:
         return
-    problem = wrong_entry(launch.source, launch.deps, task, _text(entry), _own_words(launch))
+    problem = wrong_entry(launch.source, launch.deps, task, function_text(entry), _own_words(launch))
     if problem:
         raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)
 
@@ -286,7 +297,8 @@ def _prove_start(launch: LaunchPrinter, members: Sequence[str], text: str) -> No
         raise Unsupported("no-proof", f"what cores would get could not be proven: {problem}", launch.scop.loc)
 
 
-def _text(f: SlaveFunction) -> str:
+def function_text(f: SlaveFunction) -> str:
+    """What is proven of a function: the statements of its body."""
     return str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
 
 

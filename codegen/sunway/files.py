@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.sunway.emit import SlavePart
+from codegen.sunway.emit import SlavePart, function_text
 from codegen.sunway.emulation.host import WATCHED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.text import dialect
 from codegen.sunway.text.views import SlaveFunction, texts
 from codegen.target.finish.names import NameSpelling
-from codegen.target.finish.wrap import wrapped
 from codegen.target.support import SupportOptions, emit_support
 from codegen.target.text.templates import environment
+from codegen.verify.cores.launches.meeting import wrong_barrier
+from codegen.verify.finish import broken_lines
 
 
 def master_support(parts: Sequence[SlavePart], stem: str, grid: CoreGrid, names: NameSpelling | None = None) -> str:
@@ -22,7 +23,22 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: CoreGrid, names:
     if not entries:
         return ""
     text = environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
-    return wrapped((names or NameSpelling()).of(text))
+    return broken_lines((names or NameSpelling()).of(text))
+
+
+def _check_slave(text: str, functions: Sequence[SlaveFunction], master: str) -> None:
+    """The file for the cores ends with the functions as they were proven, and cores wait for all that are started. That
+    they do not is a fault of templates, which no input can lead to."""
+    made = "\n".join(f"{f.head}\n{{\n{function_text(f)}\n}}" for f in functions)
+    assert _ends_with(text, made), "the functions for the cores are not those that were proven"
+    problem = wrong_barrier(text, master) if functions else ""
+    assert not problem, problem
+
+
+def _ends_with(text: str, functions: str) -> bool:
+    static = "static __attribute__((noinline)) "
+    lines, wanted = ([x for x in map(str.strip, t.split("\n")) if x and x[:2] != "/*"] for t in (text, functions))
+    return [x.removeprefix(static) for x in lines[-len(wanted) :]] == wanted or not wanted
 
 
 def _has(functions: Sequence[SlaveFunction], statement: str) -> bool:
@@ -51,10 +67,11 @@ def slave_files(
         structs=[s for p in parts for s in p.structs],
     )  # fmt: skip
     facts = {"stem": stem, "group": group, "grid": grid, "watched": " ".join(WATCHED)}
+    _check_slave(slave, functions, master_support(parts, stem, grid))
     of = (names or NameSpelling()).of
     return (
-        ("_slave.c", wrapped(of(slave.rstrip("\n") + "\n"))),
-        ("_args.h", wrapped(of(args))),
+        ("_slave.c", broken_lines(of(slave.rstrip("\n") + "\n"))),
+        ("_args.h", broken_lines(of(args))),
         (".sw.mk", of(env.get_template("sunway/Makefile.sw.j2").render(**facts))),
         (".host.mk", of(env.get_template("sunway/Makefile.host.j2").render(**facts))),
     )

@@ -24,7 +24,7 @@ from codegen.sunway.resident import Owned, Resident, owned_arrays, residents, wi
 from codegen.sunway.resident_views import stay_declarations, stay_moves, stay_parameter
 from codegen.sunway.slave import KernelPrinter
 from codegen.sunway.staging.directives import StagingDirectives, as_directives, first_statement, merged
-from codegen.sunway.staging.local import LocalBuffer, SNode, buffers_of
+from codegen.sunway.staging.local import LocalBuffer, SNode, buffers_of, stored_directly
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.stencil.views import stencil_views
@@ -238,6 +238,11 @@ class LaunchPrinter:
         self.barriers += 1
         return [line(self._barrier)], stmts
 
+    def _stored(self, stmts: frozenset[str]) -> frozenset[str]:
+        """Arrays that kernels with some of these statements store to without a buffer."""
+        sites = (s for s in self.survey.sites.values() if s.mesh is None and stmts & set(s.statements))
+        return frozenset[str]().union(*(stored_directly(self.scop, s.tree) - set(self.gathered) for s in sites))
+
     @property
     def _barrier(self) -> str:
         """What separates kernels. The published scheme ends the launch and starts another, which the model counts."""
@@ -261,8 +266,10 @@ class LaunchPrinter:
         number = len(self.kernels)
         buffers = buffers_of(tree)
         wide = frozenset(b.array for b in buffers if b.enlarged)
-        before, open_ = self._sync(statements_of(node), open_, wide)
-        left = stager.left()
+        before, then = self._sync(statements_of(node), open_, wide)
+        if not before and self._stored(open_) & ({b.array for b in buffers} - stored_directly(self.scop, tree)):
+            before = [line(dialect.FENCE)]
+        open_, left = then, stager.left()
         alone = frozenset(
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )

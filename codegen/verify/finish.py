@@ -13,12 +13,14 @@ from itertools import takewhile
 from codegen.target.finish.alike import added_up
 from codegen.target.finish.extremes import EXTREMES
 from codegen.target.finish.names import DEFAULT, NameSpelling
+from codegen.target.finish.wrap import wrapped
 from codegen.verify.text.read import Unread
 from codegen.verify.variants import expanded, tokens
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.M)
 _DEFINE = re.compile(r"^#define ((\w+)\([^()\n]*\)) ?([^\n]*)\n", re.M)
 _OURS = re.compile(r"(tw|TW)_\w+")
+_COMMENT = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.S)
 _END = "\0"  # of a line that is a directive
 
 
@@ -39,6 +41,38 @@ def wrong_finish(proven: str, text: str, names: NameSpelling) -> str:
         at = max(sum(1 for _ in alike) - 3, 0)
         return f"`{' '.join(found[at : at + 6])}` was `{' '.join(wanted[at : at + 6])}`"
     return ""
+
+
+def broken_lines(text: str, kept: Sequence[str] = ()) -> str:
+    """A text with its long lines broken, but for those of `kept` texts, and nothing else. Raises Unread."""
+    found = wrapped(text, kept)
+    problem = wrong_layout(text, found)
+    if problem:
+        raise Unread(problem)
+    return found
+
+
+def wrong_layout(text: str, finished: str) -> str:
+    """What is other in a text whose long lines were broken; empty where nothing is. Of comments nothing is asked."""
+    lines = _code_lines(finished)
+    at = 0
+    for line in _code_lines(text):
+        if lines[at : at + 1] == [line]:
+            at += 1
+            continue
+        words, found = tokens(line), tuple[str, ...]()
+        while at < len(lines) and len(found) < (1 if line.startswith("#") else len(words)):
+            found += tokens(lines[at])
+            at += 1
+        if found != words:
+            return f"`{' '.join(found)}` was `{line}`"
+    return f"`{lines[at]}` was added" if at < len(lines) else ""
+
+
+def _code_lines(text: str) -> list[str]:
+    """Lines without what stands around their code, those of a directive as one."""
+    bare = _COMMENT.sub(lambda m: m[0] if m[0][0] in "\"'" else " ", text.replace("\\\n", " "))
+    return [line for line in map(str.strip, bare.split("\n")) if line]
 
 
 def _one_line_each(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from functools import lru_cache
 
 from codegen.ast.ctree import CExpr, CNode, For, Held, Name
 from codegen.record import record
@@ -15,6 +16,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.entry import KernelFunction, LaunchEntry, Stepped
+from codegen.verify.cores.launches.fences import open_accesses, without_fences
 from codegen.verify.cores.launches.resident_transfers import MoverTask, kept_places, read_mover
 from codegen.verify.cores.mesh.read import MeshText, read_mesh
 from codegen.verify.cores.order import check_order
@@ -24,10 +26,9 @@ from codegen.verify.cores.staging import check_staging
 from codegen.verify.cores.steps.read import SteppedTask, read_steps
 from codegen.verify.cores.values import NameScope
 from codegen.verify.readback import TreePoint
-from codegen.verify.text.read import Unread, read_statements
+from codegen.verify.text.read import Node, Unread, read_statements
 
-# What changes no value: how memory is aligned, and waiting for stores of one's own.
-_SILENT = re.compile(r"__attribute__\(\(aligned\((\d+)\)\)\)|\bmemb\(\);")
+_ALIGNED = re.compile(r"__attribute__\(\(aligned\((\d+)\)\)\)")  # changes no value
 _PARAMETERS = re.compile(r"void (\w+)\(\w+_args \*(\w+), int (\w+)(.*)\)")
 
 
@@ -55,11 +56,13 @@ class EntryTask:
     movers: Mapping[str, tuple[MoverTask, str]] = field(default_factory=dict)  # of tiles that stay, with their texts
     stepped: Mapping[str, Stepped] = field(default_factory=dict)  # functions that take many time steps at once
     joins: Mapping[str, tuple[JoinTask, str]] = field(default_factory=dict)  # of parts of all cores, with their texts
+    texts: Mapping[str, str] = field(default_factory=dict)  # of all functions that are called
 
 
 def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> KernelReader:
     """The text of a kernel, which does the same as its tree. Raises Unread."""
     walk = read_kernel(scop, task, text, words)
+    open_accesses(_parsed(text), words.args, {})
     check_parts(scop, task.node, task.parts, walk.leaves)
     for nest in walk.nests:
         check_order(scop, deps, nest)
@@ -72,15 +75,15 @@ def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, wo
     inside = _PARAMETERS.fullmatch(task.head)
     if inside is None or (inside[2], inside[3], inside[4]) != (words.args, words.id, ""):
         raise Unread("many time steps are taken by a function with another head")
-    return Stepped(task.node, read_steps(scop, deps, task, read_statements(_SILENT.sub("", text)), words))
+    return Stepped(task.node, read_steps(scop, deps, task, _values_of(text), words))
 
 
 def wrong_mesh(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> str:
     """What the text of a product whose panels cores share does differently from its tree; empty when it does the
     same."""
     try:
-        aligned = [int(n) for n in re.findall(_SILENT, text) if n]
-        body = read_statements(_SILENT.sub("", text))
+        aligned = [int(n) for n in re.findall(_ALIGNED, text)]
+        body = _values_of(text)
         read_mesh(scop, deps, task.node, task.at, task.names, MeshText(body, aligned, words))
     except Unread as problem:
         return str(problem)
@@ -121,13 +124,25 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
         for name, (join, body) in task.joins.items():
             if re.fullmatch(rf"void {name}\(\w+_args \*{words.args}\)", join.head) is None:
                 raise Unread(f"`{name}` has another head")
-            check_join(scop, join, _SILENT.sub("", body), words)
+            check_join(scop, join, _values_of(body), words)
         joins = {name: join.results for name, (join, _) in task.joins.items()}
-        statements = read_statements(_SILENT.sub("", text))
+        statements = _values_of(text)
         LaunchEntry(scop, deps, words, callees, movers, task.stepped, joins).run(statements, task.node, task.at)
+        called = {name: open_accesses(_parsed(body), words.args, {}) for name, body in task.texts.items()}
+        open_accesses(_parsed(text), words.args, called)
     except Unread as problem:
         return str(problem)
     return ""
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> tuple[Node, ...]:
+    return read_statements(_ALIGNED.sub("", text))
+
+
+def _values_of(text: str) -> tuple[Node, ...]:
+    """Statements without what changes no value: fences are read by themselves."""
+    return without_fences(_parsed(text))
 
 
 def _kept_of(walk: KernelReader) -> set[str]:
@@ -140,5 +155,5 @@ def read_kernel(scop: Scop, task: KernelTask, text: str, words: KernelNames) -> 
     integers: dict[str, CExpr] = {c: Name(v) for v, c in task.names.items()}
     integers[words.id] = Name(words.id)
     scope = NameScope(scop, integers, {}, {}, dict(task.held), frozenset(task.held), {}, words.args)
-    walk.run(read_statements(_SILENT.sub("", text)), task.node, scope, task.at)
+    walk.run(_values_of(text), task.node, scope, task.at)
     return walk

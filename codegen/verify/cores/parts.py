@@ -82,9 +82,9 @@ def check_parts(scop: Scop, kernel: CNode, parts: Mapping[str, Part], leaves: Se
                 raise Unread(f"{s.name} finds `{a.array}` somewhere else than in its core's part")
 
 
-def check_join(scop: Scop, task: JoinTask, text: str, words: KernelNames) -> None:
+def check_join(scop: Scop, task: JoinTask, body: Sequence[Node], words: KernelNames) -> None:
     """Raises Unread unless the function joins all parts of all cores to their variables."""
-    left = [x for s in read_statements(text) for x in (s.kids if s.kind == "several" else (s,))]
+    left = [x for s in body for x in (s.kids if s.kind == "several" else (s,))]
     pointers = {}
     while left and left[0].kind == "declare" and "*" in left[0].kids[0].text:
         s = left.pop(0)
