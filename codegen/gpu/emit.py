@@ -13,7 +13,7 @@ from codegen.gpu.copies import is_moved, launcher_copies
 from codegen.gpu.dialect import MOST, Dialect
 from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
 from codegen.gpu.plan.device import Device
-from codegen.gpu.read_back import Launch, check_launches, parameter_names
+from codegen.gpu.read_back import Launch, check_launches, launched, parameter_names
 from codegen.gpu.sizes import RowLengths, with_sizes
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.text import kernel_text as staged_text
@@ -54,6 +54,7 @@ class KernelText:
     tiles: str = ""  # the same in tiles, and what starts it
     unit: str = ""  # the matrix unit of these
     step: bool = False  # it is launched by a loop of the host
+    narrow: bool = False  # a template of the type of its counters
 
 
 @record
@@ -157,7 +158,7 @@ def device_part(
     sizes = with_sizes(scop)
     scop = sizes.scop
     name = f"{scop.function}_r{scop.region}"
-    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled, staged=code.staged)
+    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled, staged=code.staged, narrows=dialect.tiles)
     views = kernels.host(code.tree)
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
     texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
@@ -172,9 +173,11 @@ def _launched(found: Kernels, part: DevicePart) -> dict[str, Launch]:
     """What kernels have to be started with, by their names."""
     threads = {k.name: [x.threads for x in reversed(k.axes)] or [1] for k in found.kernels}
     counts = {k.name: [x.count for x in reversed(k.axes)] for k in found.kernels}
+    small = {k.name: k.small for k in found.kernels}
     return {
-        k.name: Launch(found.nodes[k.name], counts[k.name], threads[k.name], parameter_names(k.parameters))
+        k.name: Launch(found.nodes[k.name], counts[n], threads[n], parameter_names(k.parameters), small[n])
         for k in part.kernels
+        for n in (k.name,)
     }
 
 
@@ -229,7 +232,8 @@ def _part(
 
     kernels = tuple(
         KernelText(k.name, _comment(k), ", ".join((*(declared(k, n) for n in arguments[k.name]), *_firsts(k))), k.body,
-                   prod(x.threads for x in k.axes), tiles(k), k.tiled.unit if k.tiled else "", bool(k.around))
+                   prod(x.threads for x in k.axes), tiles(k), k.tiled.unit if k.tiled else "", bool(k.around),
+                   bool(k.small))
         for k in found.kernels
     )  # fmt: skip
     region = f"region {scop.region} of {scop.function}"
@@ -283,7 +287,8 @@ def _launches(
             sizes = [x.threads for x in reversed(k.axes)] or [1]
             firsts = [first_of(axis) for axis, _ in zip(AXES, k.axes, strict=False) if first_of(axis)]
             words = [*arguments[k.name], *firsts]
-            start = View("stmt", dialect.launch(k.name, sizes if k.axes else [], words, bool(k.around)))
+            what = launched(k.name, k.small)
+            start = View("stmt", dialect.launch(what, sizes if k.axes else [], words, bool(k.around)))
             for axis, n, most in list(zip(AXES, sizes, MOST, strict=False))[1:]:
                 name, count = first_of(axis), f"tw_count_{axis}"
                 start = View("for", f"long {name} = 0; {name} < {count}; {name} += {n * most}", body=(start,))

@@ -60,6 +60,7 @@ def device_files(
         tiled=any(k.tiles for p in parts for k in p.kernels), unit_of=UNITS,
         ahead=any(v == AHEAD for p in parts for k in p.kernels for v in texts_of(k.body)),
         strips=any(v.startswith(STRIP) for p in parts for k in p.kernels for v in texts_of(k.body)),
+        narrow=any(k.narrow for p in parts for k in p.kernels),
         steps=any(k.step for p in parts for k in p.kernels),
         units=sorted({k.unit for p in parts for k in p.kernels if k.unit}),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),

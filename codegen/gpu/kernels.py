@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, Fun, Held, If, Instance, Int, Name, walk
 from codegen.ast.generate import expression
 from codegen.diagnostics import Unsupported
+from codegen.gpu import narrow
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.read_back import PrintedKernel, check_kernel
 from codegen.gpu.staged.find import StagedLoop
@@ -60,6 +61,7 @@ class DeviceKernel:
     staged: StagedKernel | None = None  # the same with operands in shared memory
     names: Mapping[str, str] = field(default_factory=dict)  # of the counters of the host's loops
     launches: isl.Set | None = None  # values of the host's loops, by parameters
+    small: str = ""  # the test of sizes for which counters of type int will do
 
 
 @record
@@ -83,10 +85,13 @@ class Kernels:
     tiled: Mapping[str, TiledProduct] = field(default_factory=dict)  # by statement
     staged: Sequence[StagedLoop] = ()
     nodes: dict[str, CNode] = field(default_factory=dict)  # what kernels do, by their names
+    narrows: bool = True  # counters may be of type int
+    bounds: narrow.Bounds = field(default_factory=dict)  # of parameters and of counters on the host
 
     def host(self, node: CNode) -> tuple[View, ...]:
         """What the launcher does."""
         start = isl.Set.universe(param_space(self.scop).set_from_params()).intersect_params(self.scop.context)
+        self.bounds = narrow.sizes(self.scop)
         return self._host(node, {}, TreePoint(start, (), (), (), ()), reserved(self.scop))
 
     def _host(
@@ -107,6 +112,7 @@ class Kernels:
         assert isinstance(node, For)
         name = fresh(node.loop.name, taken)
         self.counters[name] = node.var
+        self.bounds = narrow.counters(node, self.bounds)
         body = self._host(node.body, {**names, node.var: name}, enter(node, at), taken | {name})
         return (View("for", _head(node, name, ints), body=body),)
 
@@ -140,10 +146,20 @@ class Kernels:
         around = frozenset(names.values())
         tiled = self.tiled.get(stmts[0]) if len(stmts) == 1 else None
         staged = next((self._staged(x, names, taken) for x in self.staged if chain and x.nest.grid is chain[0]), None)
-        self.kernels.append(
-            DeviceKernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, staged, dict(names), at.domain)
-        )
+        found = tuple(sorted(words))
+        kernel = DeviceKernel(name, axes, body, found, around, stmts, tiled, staged, dict(names), at.domain)
+        if self.narrows and not tiled and not staged:
+            kernel = self._narrow(kernel, node, [narrow.GridLoop(x, c) for x, c in zip(chain, counts, strict=True)])
+        self.kernels.append(kernel)
         return LaunchView("launch", kernel=name)
+
+    def _narrow(self, k: DeviceKernel, node: CNode, grid: Sequence[narrow.GridLoop]) -> DeviceKernel:
+        """With counters of either type, and a test of sizes for that; as it is where they have to be long."""
+        most, both = narrow.limit(self.scop, node, grid, self.bounds), narrow.narrowed(k.body)
+        if not most or both is None:
+            return k
+        words = (*k.words, *(w for x in k.axes for w in _WORD.findall(x.count)))
+        return replace(k, body=both, small=narrow.condition(self.scop, words, sorted(k.around), most))
 
     def _types(self) -> Mapping[str, str]:
         """Of variables that a thread has for itself."""
@@ -273,8 +289,6 @@ def _chain(node: CNode) -> list[For]:
 
 
 def _within(at: TreePoint, node: If, holds: bool) -> TreePoint:
-    from dataclasses import replace
-
     cond = at.condition(node.cond)
     domain = at.domain.intersect(cond) if holds else at.domain.subtract(cond)
     return replace(at, domain=domain.coalesce())

@@ -30,7 +30,9 @@ from codegen.verify.text.read import Unread
 
 _AXES = ("x", "y", "z")
 _UNROLLED = pattern(r"TW_AHEAD|TW_STRIP\([1-9]\d*\)")
-_LAUNCH = pattern(r"TW_LAUNCH(?:_STEP)?\((\w+), dim3\((.*)\), dim3\(([\d, ]+)\), ?(.*)\);")
+_LAUNCH = pattern(
+    r"TW_LAUNCH(?:_STEP)?\((?:TW_NARROW\((\w+), ([^()]*)\)|(\w+)), dim3\((.*)\), dim3\(([\d, ]+)\), ?(.*)\);"
+)
 _ENQUEUED = pattern(
     r"tw_status \|= tw_launch\(\"(\w+)\", (\d), \(size_t\[\]\)\{ (.*?) \}, \(size_t\[\]\)\{ ([\d, ]+) \}, (\d+), "
     r"\(tw_argument\[\]\)\{ (.*) \}\);"
@@ -55,12 +57,19 @@ class PrintedKernel:
 
 @record
 class Launch:
-    """What a kernel has to be started with: numbers of threads along x, y and z, and names of its parameters."""
+    """What a kernel has to be started with: numbers of threads along x, y and z, and names of its parameters; and for
+    which sizes its counters may be of type int."""
 
     node: CNode
     counts: Sequence[str]
     threads: Sequence[int]
     parameters: Sequence[str]
+    small: str = ""
+
+
+def launched(name: str, small: str) -> str:
+    """A kernel as launches have it: with counters of type int where that test holds."""
+    return f"TW_NARROW({name}, {small})" if small else name
 
 
 def check_kernel(scop: Scop, kernel: PrintedKernel, printer: Printer) -> None:
@@ -210,12 +219,14 @@ class _LaunchReader(_ConditionReader):
             if m is None:
                 raise Unread("launches of a part of a grid each are of another form")
             firsts.append((m[1], int(m[2])))
-        name, shares, threads, given = _started(cursor.expect("stmt").text)
+        name, small, shares, threads, given = _started(cursor.expect("stmt").text)
         what = self.left.pop(name, None)
         if what is None or what.node is not node:
             raise Unread(f"`{name}` is launched where the tree has another kernel")
         if counts != list(what.counts) or threads != list(what.threads) or given != list(what.parameters):
             raise Unread(f"`{name}` is launched with other threads or arguments than it has")
+        if small != what.small:
+            raise Unread(f"counters of `{name}` are of type int under another condition")
         mine = [x for x in given if not x.startswith("tw_first_")]
         if counts and tiles not in ("tw_count_x > 0", f"tw_count_x > 0 && !{name}_tiles({', '.join(mine)})"):
             raise Unread(f"`{name}` is launched under another condition")
@@ -236,11 +247,13 @@ def _counted(text: str) -> list[str]:
     return parts[1::2]
 
 
-def _started(text: str) -> tuple[str, str, list[int], list[str]]:
-    """The kernel, its blocks or threads along each axis, the threads of a block, and the arguments."""
+def _started(text: str) -> tuple[str, str, str, list[int], list[str]]:
+    """The kernel, when its counters are of type int, its blocks or threads along each axis, the threads of a block, and
+    the arguments."""
     m = _LAUNCH.fullmatch(text)
     if m is not None:
-        return m[1], m[2], [int(n) for n in m[3].split(", ")], [x for x in m[4].split(", ") if x]
+        threads, given = [int(n) for n in m[5].split(", ")], [x for x in m[6].split(", ") if x]
+        return m[1] or m[3], m[2] or "", m[4], threads, given
     m = _ENQUEUED.fullmatch(text)
     if m is None:
         raise Unread(f"`{text}` is no launch")
@@ -248,7 +261,7 @@ def _started(text: str) -> tuple[str, str, list[int], list[str]]:
     threads = [int(n) for n in m[4].split(", ")]
     if len(given) != int(m[5]) or m[6].count("sizeof") != len(given) or int(m[2]) != len(threads):
         raise Unread("a launch has other arguments than it says")
-    return m[1], m[3], threads, given
+    return m[1], "", m[3], threads, given
 
 
 def _check_shares(text: str, threads: Sequence[int], firsts: Sequence[tuple[str, int]]) -> None:

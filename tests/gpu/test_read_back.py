@@ -31,6 +31,14 @@ SOURCES = {
 #pragma endscop
 }
 """,
+    "five": """void f(int n, double a[n][n], double b[n][n]) {
+#pragma scop
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < n - 1; j++)
+      b[i][j] = a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1];
+#pragma endscop
+}
+""",
     "own": """void f(int n, int m, double a[n][m], double b[n]) {
 #pragma scop
   for (int i = 0; i < n; i++) {
@@ -92,6 +100,9 @@ DAMAGES = {
     "blocks of another size": ("steps", "tw_blocks(tw_count_x, 64,", "tw_blocks(tw_count_x, 128,"),
     "a launch that leaves some out": ("steps", "tw_first_y += 262140", "tw_first_y += 524280"),
     "a launch under another condition": ("steps", "if (tw_count_x > 0)", "if (tw_count_x > 1)"),
+    "counters that are too narrow": ("five", "f_r1_1, n <= ", "f_r1_1, n <= 9"),
+    "a size that is not asked": ("five", "TW_NARROW(f_r1_1, n <= ", "TW_NARROW(f_r1_1, 0 <= "),
+    "counters of another type": ("own", "const long i", "const int i"),
     "a launch that is lost": ("steps", "TW_LAUNCH_STEP(f_r1_2", "(void)(f_r1_2"),
 }
 

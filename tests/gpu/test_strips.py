@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,9 @@ def test_strips_where_neighbours_read_the_same() -> None:
     made = generate("f.c", SOURCE, GenOptions(target="cuda", stem="f"))
     assert "tile S1.i:4\n  order S1.it, S1.j, S1.i\n  grid S1.it:4, S1.j:64\n  grid S2.i:4, S2.j:64" in made.plan
     text = made.extra.file(".tw.cu")
-    assert text.count("TW_STRIP(4)") == 1 and "for (long i = it; i < tw_min((long)n - 1, it + 4); i++)" in text
+    assert text.count("TW_STRIP(4)") == 1 and (
+        "for (tw_int i = it; i < tw_narrow_min<tw_int>((tw_int)n - 1, it + 4); i++)" in text
+    )
     assert "tw_count_y = ((long)n + 1) / 4;" in text  # threads for strips, not for points
 
 
@@ -54,7 +57,8 @@ def test_steps_wait_for_each_other() -> None:
     text = generate("f.c", SOURCE, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu")
     kernels = text.split("static __global__ void ")[1:]
     assert [k.partition("{")[2].split()[0] for k in kernels] == ["TW_STEP;"] * 2
-    assert text.count("TW_LAUNCH_STEP(f_r1_") == 2 and "TW_LAUNCH(f_r1_" not in text
+    launches = re.findall(r"TW_LAUNCH(\w*)\(\s*(?:TW_NARROW\()?(f_r1_\d)", text)
+    assert launches == [("_STEP", "f_r1_1"), ("_STEP", "f_r1_2")]
     once = SOURCE.replace("for (int s = 0; s < t; s++) {", "{ (void)t;")
     assert "TW_STEP" not in generate("f.c", once, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu")
 

@@ -11,6 +11,7 @@ from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.gpu.plan.device import Device
 from codegen.gpu.plan.order import as_axes, device_order
 from codegen.gpu.plan.strips import strip_loop
+from codegen.gpu.plan.waves import waves
 from codegen.plan.model import Directive, Grid, LoopRef, Order, Plan, Schedule
 from codegen.recognize.access.boxes import cuts
 from codegen.recognize.access.extent import longest
@@ -40,6 +41,8 @@ def device_plan(source: Program, processor: Device, tiles: bool = False) -> Deci
         found += _other(source, processor)
     if not any(_grids(d) for d in found):
         found += _split(source, processor)
+    if not any(_all_on_threads(d) for d in found):
+        found += _waves(source, processor)
     return min(found, key=lambda d: _cost(d.program, processor))
 
 
@@ -63,6 +66,31 @@ def _other(source: Program, processor: Device) -> list[Decision]:
         return [_planned(source, _threads_first(source, tree), processor)]
     except (InputError, isl.Error):
         return []
+
+
+def _all_on_threads(d: Decision) -> bool:
+    """Are there threads wherever there are loops?"""
+    p = d.program
+    return all(shape(p, s.name).threads or not enclosing(p.tree, s.name) for s in p.scop.statements)
+
+
+def _waves(source: Program, processor: Device) -> list[Decision]:
+    """With launches that follow wavefronts, where nothing else runs on threads: in the order of the source, and in
+    isl's, which may skew."""
+    ties = source.must
+    for array in sorted(source.deps.folds):
+        ties = ties.union(source.deps.folds[array])
+    out = []
+    for skewed in (False, True):
+        try:
+            tree = isl_schedule(source.scop, source.deps, source.tree, "smart") if skewed else source.tree
+            d = _planned(source, _threads_first(source, waves(source.scop, ties, tree)), processor)
+        except (InputError, isl.Error):
+            continue
+        out.append(d)
+        if _all_on_threads(d):
+            break
+    return out
 
 
 def _split(source: Program, processor: Device) -> list[Decision]:

@@ -26,7 +26,7 @@ def strip_loop(p: Program, band: Band) -> tuple[Program, tuple[Directive, ...]]:
     if not isinstance(band.child, Leaf) or len(loops) != len(band.loops) or len(loops) not in (2, 3):
         return p, ()
     stmt = band.child.stmt
-    if not _shares(p.scop, stmt, loops):
+    if not all(_is_iterator(lp, stmt) for lp in loops) or not _shares(p.scop, stmt, loops):
         return p, ()
     tile = Tile(((LoopRef(loops[0].name, stmt), STRIP),))
     cut = apply(p, tile)
@@ -34,6 +34,16 @@ def strip_loop(p: Program, band: Band) -> tuple[Program, tuple[Directive, ...]]:
     names = (strips, *(lp.name for lp in loops[1:]), loops[0].name)
     order = Order(tuple(LoopRef(n, stmt) for n in names))
     return apply(cut, order), (tile, order)
+
+
+def _is_iterator(lp: Loop, stmt: str) -> bool:
+    """Is the loop one of the statement's own? Strips of others, of wavefronts, would be cut at either end."""
+    found = lp.exprs[stmt]
+    if found.n_piece() != 1:
+        return False
+    value = found.get_pieces()[0][1]
+    names = [value.get_coefficient_val(isl.dim_type.in_, k) for k in range(value.dim(isl.dim_type.in_))]
+    return sum(not c.is_zero() for c in names) == 1
 
 
 def _shares(scop: Scop, stmt: str, loops: Sequence[Loop]) -> bool:

@@ -12,11 +12,12 @@ from codegen.options import CppOptions, GenOptions
 
 
 def test_sizes_of_polybench() -> None:
-    """As many as each program takes, and larger than the large ones."""
+    """As many as each program takes, and larger than the large ones, but for steps of time."""
     assert set(gpu_polybench.EXTRALARGE) == set(thirty())
     for name, found in gpu_polybench.EXTRALARGE.items():
         large = sizes(KERNELS / f"{name}.c", "large")
-        assert len(found) == len(large) and sum(found) >= sum(large)
+        first = int(found[0] == gpu_polybench.STEPS)
+        assert len(found) == len(large) and sum(found[first:]) >= sum(large[first:])
 
 
 def test_simple_kernels_have_threads_and_nothing_else() -> None:
@@ -31,6 +32,17 @@ def test_results_that_are_close() -> None:
     nan = float("nan")
     assert gpu_polybench.close((1.0, nan, 3.0), (1.0 + 1e-9, nan, 3.0))
     assert not gpu_polybench.close((1.0,), (1.1,)) and not gpu_polybench.close((1.0,), (1.0, 2.0))
+
+
+def test_table_of_polybench() -> None:
+    """A ratio where both ran, both sentences where one did not, and a word where results differ."""
+    found = {("a", True): gpu_polybench.Timed(2.0, (1.0,)), ("a", False): gpu_polybench.Timed(0.5, (1.0,)),
+             ("b", True): gpu_polybench.Timed(1.0, (1.0,)), ("b", False): gpu_polybench.Timed(1.0, (2.0,)),
+             ("c", True): gpu_polybench.Timed(1.0), ("c", False): gpu_polybench.Timed(problem="too slow")}  # fmt: skip
+    lines = gpu_polybench.table(["a", "b", "c"], found)
+    assert lines[1].split() == ["a", "2000.000", "500.000", "4.00"] and lines[2].endswith("1.00  DIFFERENT RESULTS")
+    assert lines[3].split("  ")[-1].strip() == "simple: 1000.000 ms; ours: too slow"
+    assert lines[4].startswith("2 of 3: geometric mean 2.00 (asked 5), least 1.00 (b;")
 
 
 def test_tables() -> None:
