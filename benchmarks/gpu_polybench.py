@@ -64,9 +64,9 @@ TIMED = """#include "polybench.h"
             all += took; \\
             best = (turn || took > 1) && took < best ? took : best; \\
             for (int k = 0; !turn && k < gpu_arrays(); k++) \\
-                printf("sum %.12g\\\\n", gpu_sum_of(k)); \\
+                printf("sum %.12g\\n", gpu_sum_of(k)); \\
         } \\
-        printf("seconds %.9g\\\\n", best); \\
+        printf("seconds %.9g\\n", best); \\
         gpu_done(); \\
     } while (0)
 """
