@@ -20,7 +20,7 @@ _SPARSE = ("sparse",)
 _WRITES = (*_GEN, *_TUNE, *_SPARSE)
 EVERY_COMMAND = (*_READ, *_SPARSE, "serve", "explain", "machine", "doctor")
 EMITS = ("c", "plan", "header", "harness", "report")
-TUNE_METHODS = ("default", "random", "greedy", "beam2", "beam4", "evolve", "exhaustive")
+TUNE_METHODS = ("default", "random", "greedy", "beam2", "beam4", "evolve", "guided", "exhaustive")
 TREE_METHODS = ("greedy1", "greedy2", "beam2dfs", "beam4dfs", "beam2bfs", "beam4bfs", "fixed", "analytic", "shortlist",
                 "wide", "policy", "policy-v1", "learned")  # fmt: skip
 _DEFAULTS = GenOptions()

@@ -4,7 +4,8 @@
     bases.py     whole plans to start from: the tool's own, and what it would have done under other settings
     repair.py    what else changes with that, such as names of loops
     space.py     points (a base, a choice for each knob of the techniques in it) and the plan of each
-    prior.py     which point to try first, from the machine's description
+    learned/     a cost model of plans, learned from records
+    prior.py     which point to try first: that model, corrected by measurements
     build.py     a plan made into a shared object, by the same way as `gen` goes
     bench.py     running the region: original, candidates, and the confirming run
     study.py     measuring candidates within a budget, with a memory

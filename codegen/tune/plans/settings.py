@@ -8,6 +8,7 @@ from dataclasses import field
 from codegen.diagnostics import Diagnostic
 from codegen.record import record
 from codegen.tune.build import FLAGS
+from codegen.tune.plans.sizes import WORK
 from codegen.tune.plans.study import TriedPlan
 from codegen.tune.timing import Timing, cores
 
@@ -30,6 +31,7 @@ class Settings:
     alone: bool = True  # one file, which must know all sizes that are given
     learned: str = ""  # folder of networks, "" for those of the package
     seed: int = 1  # of the searches that draw at random
+    work: int = WORK  # statement instances of a run, where sizes are left open
 
 
 @record

@@ -84,7 +84,7 @@ def _within(settings: Settings, spent: float, opened: float) -> Settings:
 
 def _sizes(subject: Subject, settings: Settings) -> Sizes:
     mine = {i.text for i in subject.harness.memory.ints}
-    return Sizes({k: v for k, v in settings.sizes.items() if k in mine})
+    return Sizes({k: v for k, v in settings.sizes.items() if k in mine}, settings.work)
 
 
 def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[str, int]) -> MeasurementSetting:

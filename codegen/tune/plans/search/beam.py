@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from codegen.machine.detect import detect
+from codegen.tune.plans.learned.facts import facts_of
+from codegen.tune.plans.learned.model import model_of
 from codegen.tune.plans.prior import Surrogate
 from codegen.tune.plans.search.greedy import starts
+from codegen.tune.plans.sizes import spelled
 from codegen.tune.plans.space import Point
 from codegen.tune.plans.study import Study
 
@@ -11,7 +15,11 @@ MEASURED = 4  # times the width, at each level
 
 
 def surrogate_of(study: Study) -> Surrogate:
-    return Surrogate(study.space, study.bench.subject.machine, study.bench.threads)
+    """With the learned model of the region's plans."""
+    bench, program = study.bench, study.bench.subject.model.program
+    sizes = spelled(bench.subject, bench.vector)
+    facts = facts_of(program.scop, program.tree, sizes, detect().machine, bench.threads)
+    return Surrogate(study.space, model_of(facts, study.space.bases[0].plan, study.learned).slowdown)
 
 
 def beam(study: Study, width: int) -> None:
