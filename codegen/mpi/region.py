@@ -19,6 +19,7 @@ from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_
 from codegen.mpi.share import SharedRegion, WideSteps, several_steps, share_out
 from codegen.mpi.target import RANKS
 from codegen.mpi.text.emit import RanksText, emit_ranks
+from codegen.mpi.text.read_back import check_ranks
 from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import skeleton
 from codegen.mpi.variables import declarations
@@ -109,7 +110,9 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
         product_variants(codes, job.machine),
     )  # fmt: skip
     variables = tuple(View("decl", line) for line in declarations(p.scop, x.own))
-    return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
+    views = printer.region(around)
+    check_ranks(printer, around, views)
+    return emit_ranks(job, printer, (*variables, *views), one)
 
 
 def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, ProvenRegion] | None:

@@ -18,6 +18,7 @@ from codegen.mpi.text.message_views import EACH, MessageViews, dealt, head, spel
 from codegen.mpi.text.phase_text import check_phase
 from codegen.mpi.trees import MessageLoops, ModelLoops
 from codegen.mpi.wide import time_tile
+from codegen.record import record
 from codegen.region import ProvenRegion as Result
 from codegen.scop.model import Scop
 from codegen.scop.types import CType
@@ -27,6 +28,15 @@ from codegen.target.pragmas import pragma_makers
 from codegen.target.text.pieces import View, fresh, words_of
 from codegen.target.view import ViewBuilder, reserved
 from codegen.transform.program import Program
+
+
+@record
+class PrintedPhase:
+    """The views of a proven program that a rank runs, and the names in them of loops around it and of its block."""
+
+    made: Result
+    given: Mapping[str, str]
+    views: tuple[View, ...]
 
 
 @dataclass
@@ -47,6 +57,7 @@ class RankViews:
     variants: Sequence[ProductVariant] = ()  # of the machine, with the blocks of products there
     helpers: set[str] = field(default_factory=set)
     builders: list[ViewBuilder] = field(default_factory=list)
+    printed: list[PrintedPhase] = field(default_factory=list)  # what was proven of phases
 
     @property
     def scop(self) -> Scop:
@@ -213,7 +224,8 @@ class RankViews:
         self.builders.append(builder)
         views = unwrapped(builder.build(made.code))
         check_phase(scop, made.code, views)
-        return (*ahead_numbers(scop, self.threads, words_of(views)), *views)
+        self.printed.append(PrintedPhase(made, given, (*ahead_numbers(scop, self.threads, words_of(views)), *views)))
+        return self.printed[-1].views
 
 
 def _mpi_type(t: CType) -> str:
