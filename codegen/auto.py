@@ -202,7 +202,7 @@ def _row(name: str, t: _Try) -> Row:
     if t.outcome is None:
         return _nest_row(name, nest, LEFT, "inactive-region", "it is switched off by the preprocessor")
     gain, o = t.outcome.gain, t.outcome
-    if o.text is None:
+    if o.text is None and gain is None:
         obstacles = [n for d in o.diagnostics if d.id == "region-refused" for n in d.notes]
         if not obstacles:
             return _nest_row(name, nest, LEFT, "no-gain", "there is nothing in it")

@@ -125,6 +125,12 @@ def refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
     return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({error.id})", (warning,))
 
 
+def left_out(s: RegionSlice, gain: Gain) -> RegionOutcome:
+    """A nest that nobody marked and that would not gain: its text is not needed."""
+    empty = frozenset[str]()
+    return RegionOutcome(s.region.index, s.region.first_line, None, empty, frozenset(), "", "left as it is", (), gain=gain)
+
+
 def make(
     model: Modelled, options: GenOptions, machine: Machine, skipped: int = 0, since: Sequence[Diagnostic] = ()
 ) -> ProvenRegion:

@@ -377,7 +377,8 @@ def _statement(name: str, raw: RawStatement, groups: Mapping[str, ArrayGroup], a
     its = _iterator_names(raw.frame)
     for k, it in enumerate(its):
         domain = domain.set_dim_name(isl.dim_type.set, k, it)
-    return Statement(name, its, domain, raw.op, raw.target, raw.rhs, accesses, values, raw.loc, raw.source)
+    steps = tuple(it.step for it in raw.frame.iterators)
+    return Statement(name, its, domain, raw.op, raw.target, raw.rhs, accesses, values, raw.loc, raw.source, steps)
 
 
 def _kept(raw: RawStatement, groups: Mapping[str, ArrayGroup]) -> tuple[RawAccess, ...]:

@@ -119,7 +119,10 @@ class Access:
 
 @record
 class Statement:
-    """An assignment `lhs op rhs` under its loops. `accesses[0]` is the target; `values` are affine leaves."""
+    """An assignment `lhs op rhs` under its loops. `accesses[0]` is the target; `values` are affine leaves.
+
+    `steps` is what the source's loops add to their variables; empty where the statement is not one of the source's.
+    """
 
     name: str
     iterators: tuple[str, ...]
@@ -131,6 +134,7 @@ class Statement:
     values: tuple[isl.PwAff, ...]
     loc: Loc
     source: str
+    steps: tuple[int, ...] = ()
 
     def instances(self, a: Access) -> isl.Set:
         """Those for which one of its accesses happens."""

@@ -19,6 +19,7 @@ from codegen.strategy.cost.predicted import iteration_cycles
 from codegen.strategy.cost.tile_sizes import (
     STRIP,
     bring_back,
+    comes_back,
     constant_extent,
     few_lines,
     footprint,
@@ -183,7 +184,8 @@ def _tiles(author: Author, site: Site) -> None:
     if len(members) < 2 or not worth_tiling(scop, stmts, around, site.band.loops):
         raise Unsuited(NOT_THIS_KIND)
     members = bring_back(scop, stmts, around, members)
-    sizes = tile_sizes(scop, stmts, members, author.machine)
+    whole = () if comes_back(scop, stmts, around, members) else (0,)
+    sizes = (*whole, *tile_sizes(scop, stmts, members[len(whole) :], author.machine))
     sizes = few_lines(scop, stmts, around, members, sizes, author.machine)
     loops_ = tuple((LoopRef(lp.name, names[0]), s) for lp, s in zip(members, sizes, strict=True))
     carry_out_steps(author, Tile(loops_, site.full))

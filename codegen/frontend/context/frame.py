@@ -16,12 +16,13 @@ from codegen.scop.types import CType
 
 @record
 class Iterator:
-    """A loop variable. `pos` is its set dimension."""
+    """A loop variable. `pos` is its set dimension, `step` what the loop adds to it."""
 
     name: str
     ctype: CType
     pos: int
     outside: bool  # declared before the region
+    step: int = 1
 
 
 @record
@@ -99,14 +100,14 @@ class Frame:
         first = value.dim(isl.dim_type.in_)
         return value.insert_dims(isl.dim_type.in_, first, missing)
 
-    def enter(self, name: str, ctype: CType, outside: bool) -> Frame:
+    def enter(self, name: str, ctype: CType, outside: bool, step: int = 1) -> Frame:
         """Below one more loop: the domain gets a new, unconstrained last dimension."""
         pos = len(self.iterators)
         domain = self.domain.insert_dims(isl.dim_type.set, pos, 1)
         taken = {it.name for it in self.iterators}
         shown = name if name not in taken else f"{name}_{pos}"
         domain = domain.set_dim_name(isl.dim_type.set, pos, shown)
-        it = Iterator(name, ctype, pos, outside)
+        it = Iterator(name, ctype, pos, outside, step)
         bindings = {k: b for k, b in self.bindings.items() if k != name}
         return replace(self, domain=domain, iterators=(*self.iterators, it), bindings=bindings)
 

@@ -113,7 +113,7 @@ class LoopSpace:
 
 def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> LoopSpace:
     """Domain of a loop body: from `first`, by `step`, until the condition first fails."""
-    inner = frame.enter(header.name, header.ctype, header.outside)
+    inner = frame.enter(header.name, header.ctype, header.outside, header.step)
     pos = len(frame.iterators)
     it = inner.dim(pos)
     try:

@@ -37,9 +37,13 @@ def worth_rows(p: Program, names: Sequence[str], machine: Machine, margin: float
 def waiting(p: Program, names: Sequence[str], machine: Machine) -> float:
     """Cycles from a value of one iteration of the innermost loop to the next that is made of it; 0: it needs none. Sums
     of integers into one place need none: compilers may take them in any order, and do. Sums of 1920 columns, in
-    rows side by side: 0.55 of gcc's speed."""
-    group = [p.scop.statement(n) for n in names]
+    rows side by side: 0.55 of gcc's speed. Statements that have nothing to do with each other wait at the same time."""
     whole = {r.stmt for r in find_reductions(p.scop) if p.scop.arrays[r.array].elem.is_int}
+    parts = _connected([p.scop.statement(n) for n in names])
+    return max((_waiting(p, part, whole, machine) for part in parts), default=0.0)
+
+
+def _waiting(p: Program, group: Sequence[Statement], whole: set[str], machine: Machine) -> float:
     total = 0.0
     for s in group:
         if s.name in whole and _still(s, s.accesses[s.target]):
@@ -50,6 +54,20 @@ def waiting(p: Program, names: Sequence[str], machine: Machine) -> float:
 
         total += to_store(p.scop, s, begins, machine) or 0.0
     return total
+
+
+def _connected(group: Sequence[Statement]) -> list[list[Statement]]:
+    """Statements with those that read what they write, directly or through others."""
+    parts: list[list[Statement]] = []
+    for s in group:
+        mine = [any(_feeds(s, o) or _feeds(o, s) for o in part) for part in parts]
+        joined = [o for part, own in zip(parts, mine, strict=True) if own for o in part]
+        parts = [part for part, own in zip(parts, mine, strict=True) if not own] + [[*joined, s]]
+    return parts
+
+
+def _feeds(a: Statement, b: Statement) -> bool:
+    return any(x.array == a.accesses[a.target].array for x in b.reads)
 
 
 def working(scop: Scop, names: Sequence[str]) -> float:

@@ -89,6 +89,22 @@ def bring_back(
     return left
 
 
+def comes_back(scop: Scop, stmts: Sequence[Statement], around: Sequence[Loop], members: Sequence[Loop]) -> bool:
+    """Is anything that moves with the first of these loops used again along the others, or does a line of it lie along
+    the first? Then it has to be cut, so that this is still in the cache. If not, the others run in tiles and the first
+    goes through all of each. image_condition, sums over time, 10 x 300 x 400 in f32: 0.91 of gcc's speed with time in
+    tiles, 0.97 without."""
+    where = [next(k for k, x in enumerate(around) if x is lp) for lp in members]
+    for s in stmts:
+        for a in s.accesses:
+            if not scop.arrays[a.array].rank:
+                continue
+            first, *others = (move(scop, s, a, around, k) for k in where)
+            if not first.still and (first.unit or any(m.still for m in others)):
+                return True
+    return False
+
+
 def few_lines(
     scop: Scop,
     stmts: Sequence[Statement],
