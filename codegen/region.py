@@ -127,8 +127,8 @@ def refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
 
 def left_out(s: RegionSlice, gain: Gain) -> RegionOutcome:
     """A nest that nobody marked and that would not gain: its text is not needed."""
-    empty = frozenset[str]()
-    return RegionOutcome(s.region.index, s.region.first_line, None, empty, frozenset(), "", "left as it is", (), gain=gain)
+    index, line, none = s.region.index, s.region.first_line, frozenset[str]()
+    return RegionOutcome(index, line, None, none, frozenset(), "", "left as it is", (), gain=gain)
 
 
 def make(

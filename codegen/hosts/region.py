@@ -6,24 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from codegen.ast.ctree import CNode, For, If, Instance, ProductNode, walk
-from codegen.ast.generate import generate as generate_ast
-from codegen.ast.peel import has_tests
+from codegen.ast.ctree import CNode, ProductNode, walk
 from codegen.diagnostics import Severity, Unsupported
+from codegen.hosts.one_thread import peeled, threads_only
 from codegen.isa.common import common_name
 from codegen.machine import Machine
-from codegen.options import GenOptions
-from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.plan_outcome import no_effect, summarize
 from codegen.record import record
 from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent, left_out, make, simpler
-from codegen.region_model import Modelled
 from codegen.scop.memo import remember
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Contraction
-from codegen.strategy.cost.cycles import shape
-from codegen.strategy.cost.gain import Gain, predicted
+from codegen.strategy.cost.gain import Gain, predicted, too_little
 from codegen.strategy.products.selection import blocking
 from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
@@ -33,7 +28,6 @@ from codegen.target.pragmas import Threads, shared_by_team
 from codegen.target.region_views import RegionViews, region_views
 from codegen.target.view import Blocks
 from codegen.targets.base import RegionJob
-from codegen.transform.program import Program
 from codegen.verify.overlap.check import overlap_test
 
 
@@ -44,27 +38,35 @@ class Unproven(Unsupported):
 def process(job: RegionJob) -> RegionOutcome:
     """The region's new text by the best plan that works out. Raises Unsupported."""
     loc = job.model.program.scop.loc
+    found = job.options.auto and job.slice.region.found  # a nest that nobody marked
+    little = too_little(job.model.program, _shared_machine(job)) if found else None
+    if little is not None:
+        return left_out(job.slice, little)
     skipped, since = job.crashed, [simpler(loc, "isl crashed")] if job.crashed else []
     while True:
         made = make(job.model, job.options, job.machine, skipped, since)
-        gain = _gain(job.model, made, job.options, job.machine)
-        if gain is not None and gain.against and job.slice.region.found:
+        gain = _gain(job, made)
+        if gain is not None and gain.against and found:
             return left_out(job.slice, gain)
         try:
-            found = printed(job, made)
+            out = printed(job, made)
         except Unproven as error:
             if made.author is None or made.author + 1 == len(AUTHORS):
                 raise
             skipped, since = made.author + 1, [*since, simpler(loc, error.message, Severity.WARNING)]
         else:
-            return replace(found, gain=gain)
+            return replace(out, gain=gain)
 
 
-def _gain(model: Modelled, made: ProvenRegion, options: GenOptions, machine: Machine) -> Gain | None:
-    if not options.auto:
+def _gain(job: RegionJob, made: ProvenRegion) -> Gain | None:
+    if not job.options.auto:
         return None
-    cores = machine.cores if model.threads(options) else 1
-    return predicted(model.program, made.program, made.plan, replace(machine, cores=cores), _peeled(made))
+    return predicted(job.model.program, made.program, made.plan, _shared_machine(job), peeled(made))
+
+
+def _shared_machine(job: RegionJob) -> Machine:
+    """The machine with as many cores as the region may use."""
+    return job.machine if job.model.threads(job.options) else replace(job.machine, cores=1)
 
 
 def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
@@ -79,7 +81,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, bool(threads))
     fallback = as_written(original)
     alias = overlap_test(scop, options.assume_no_alias, options.check_alias)
-    alone = threads is True and _threads_only(model.program, made)
+    alone = threads is True and threads_only(model.program, made)
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
     found = product_variants([made.code], machine)
@@ -246,47 +248,3 @@ def read_back(emitted: RegionText) -> str:
     from codegen.verify.text.check import wrong_text  # only then: start-up time counts in a build
 
     return wrong_text(emitted)
-
-
-def _threads_only(source: Program, made: ProvenRegion) -> bool:
-    """Does the plan share out the loops of the source, and nothing else? Then one thread does best with what was
-    written: mask-pattern takes 1.24 of its time in loops from isl, upsample-linear 1.33. Not where loops were taken
-    apart, so that tests in them are gone: lattice_spin_energy takes 1.2 of the time as written. Nor where they go past
-    the points that a test of the source leaves out: relax_level, every other point, takes 1.4 of the time as written."""
-    kinds = {type(d) for d in made.plan.directives} - {Schedule}
-    return kinds == {Parallel} and shape(source) == shape(made.program) and not _peeled(made) and not _passes(source.scop, made.code)
-
-
-def _passes(scop: Scop, code: CNode) -> bool:
-    """Do all innermost loops take longer steps than those of the source, without a test in them and each statement in
-    one of them? Then nothing is left of the points between."""
-    found = list(walk(code))
-    bodies = [(lp, list(walk(lp.body))) for lp in found if isinstance(lp, For)]
-    innermost = [(lp, body) for lp, body in bodies if not any(isinstance(n, For) for n in body)]
-    names = [n.stmt for n in found if isinstance(n, Instance)]
-    plain = len(set(names)) == len(names) and not any(isinstance(n, If) for _, body in innermost for n in body)
-    return plain and all(lp.step > _own_step(scop, body) for lp, body in innermost)
-
-
-def _own_step(scop: Scop, body: Sequence[CNode]) -> int:
-    """The longest step of the source's innermost loops around what a loop runs."""
-    found = (scop.statement(n.stmt).steps for n in body if isinstance(n, Instance))
-    return max((abs(steps[-1]) for steps in found if steps), default=1)
-
-
-def _peeled(made: ProvenRegion) -> bool:
-    """Were loops taken apart where tests in them change, so that none is left with a test of its own variable?"""
-    if has_tests(made.code):
-        return False
-    if _without_tests(made):
-        return True
-    whole = generate_ast(made.program.scop, made.tree, peel=False)
-    return sum(1 for _ in walk(whole)) != sum(1 for _ in walk(made.code))
-
-
-def _without_tests(made: ProvenRegion) -> bool:
-    """Did isl take loops apart, and no test is left in any? Such as that of `i == p` in block_lu, which one thread runs
-    in 0.62 of the instructions then."""
-    found = list(walk(made.code))
-    inside = any(isinstance(n, If) for lp in found if isinstance(lp, For) for n in walk(lp.body))
-    return not inside and sum(isinstance(n, Instance) for n in found) > len(made.program.scop.statements)

@@ -29,13 +29,21 @@ class Gain:
     against: str = ""
 
 
+def too_little(source: Program, machine: Machine) -> Gain | None:
+    """What is said of a nest with little to do whatever the parameters are; None where it may have more."""
+    most = _instances(source.scop)
+    if most is None or most >= PARALLEL_MIN:
+        return None
+    return Gain(cycles(source, machine), None, f"its loops are short: at most {most} statements run")
+
+
 def predicted(source: Program, made: Program, plan: Plan, machine: Machine, peeled: bool = False) -> Gain:
     """The gain of a plan on all cores of a machine, over one thread that runs the source. `peeled`: tests are gone from
     its loops, which the model does not look at."""
+    little = too_little(source, machine)
+    if little is not None:
+        return little
     work = cycles(source, machine)
-    most = _instances(source.scop)
-    if most is not None and most < PARALLEL_MIN:
-        return Gain(work, None, f"its loops are short: at most {most} statements run")
     if peeled:
         return Gain(work, None)
     if all(isinstance(d, Schedule) for d in plan.directives) and made.tree == source.tree:

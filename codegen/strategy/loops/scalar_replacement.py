@@ -79,8 +79,8 @@ def replacement_gain(p: Program, place: FoundLoop, machine: Machine) -> Replacem
 
 
 def _rarely(s: Statement) -> bool:
-    """Does the statement leave its element as it is where a condition on data does not hold? Compilers branch, and a core
-    goes ahead as if it did not, without waiting for the last value: extremes, 0.85 of gcc's speed in registers."""
+    """Does the statement leave its element as it is where a condition on data does not hold? Compilers branch, and a
+    core goes ahead as if it did not, without waiting for the last value: extremes, 0.85 of gcc's speed in registers."""
     if not isinstance(s.rhs, Ternary) or s.op != "=":
         return False
     target = s.accesses[s.target]
