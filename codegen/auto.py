@@ -8,7 +8,7 @@ says of it holds for all of it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.record import record
+from codegen.source.constant_calls import constant_parameters
 from codegen.source.directives import with_directives_inside
 from codegen.source.layout.line_directives import line_directives
 from codegen.source.marks import region_of
@@ -167,7 +168,8 @@ def _tried(
     clock.append(("reading", time.perf_counter()))
     slices = {s.region.index: s for s in source.slices}
     active = [(c, slices[c.region.index]) for c in now if c.region.index in slices]
-    works = [partial(run_region, source, s, _careful(options, c), machine) for c, s in active]
+    same = constant_parameters(text)
+    works = [partial(run_region, source, s, _careful(options, c, same), machine) for c, s in active]
     with closing(side_by_side(works, at_once())) as made:
         for c in now:
             if c.region.index not in slices:
@@ -182,9 +184,13 @@ def _tried(
             clock.append((f"region {c.region.index}", time.perf_counter()))
 
 
-def _careful(options: GenOptions, c: _Candidate) -> GenOptions:
-    """Who marks a region promises that its arrays are apart; of other nests nobody has said so."""
-    return options if c.nest is None else replace(options, check_alias=not options.assume_no_alias)
+def _careful(options: GenOptions, c: _Candidate, same: Mapping[str, Mapping[str, int]]) -> GenOptions:
+    """Who marks a region promises that its arrays are apart; of other nests nobody has said so. They are made for the
+    numbers with which their functions are always called."""
+    if c.nest is None:
+        return options
+    constants = tuple(sorted(same.get(c.nest.function, {}).items()))
+    return replace(options, check_alias=not options.assume_no_alias, constants=constants)
 
 
 def _failed(error: Exception, loc: Loc) -> Diagnostic:

@@ -63,6 +63,7 @@ class GenOptions:
     arrays: str = "host"  # devices: where the arrays of regions are
     device: str = "generic"  # which device, or a file that describes one
     auto: bool = False  # nests that nobody marked, too, where they gain
+    constants: tuple[tuple[str, int], ...] = ()  # numbers that parameters of a nest have in all calls that were seen
     cpp: CppOptions = field(default_factory=CppOptions)
 
 

@@ -135,7 +135,7 @@ def _hints(s: RegionSlice, options: GenOptions) -> _Hints:
 
 
 def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
-    site = _site(s)
+    site = replace(_site(s), constants=options.constants)
     hints = _hints(s, options)
     target = target_named(options.target)
     team = in_team(site, target.threads and target.runs_here)

@@ -81,6 +81,7 @@ class RegionSite:
     own: tuple[OwnVariable, ...] = ()
     distinct: frozenset[str] = frozenset()  # arrays in which, as a hint says, no two elements are equal
     filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # arrays with so many first elements that all differ
+    constants: tuple[tuple[str, int], ...] = ()  # what variables are likely to be: to be asked when it runs
 
     @property
     def unequal(self) -> frozenset[str]:
