@@ -18,11 +18,10 @@ from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.record import record
-from codegen.source.constant_calls import constant_parameters
 from codegen.source.directives import with_directives_inside
 from codegen.source.layout.line_directives import line_directives
 from codegen.source.marks import region_of
-from codegen.source.nests import SourceNest, find_nests
+from codegen.source.nests import SourceNest, constant_parameters, find_nests
 from codegen.source.preprocess import display_name
 from codegen.source.regions import Region, find_regions
 from codegen.source_file import Opened, Performed, check_plan_regions, decided, inactive, open_regions

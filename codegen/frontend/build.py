@@ -11,7 +11,6 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported, gathered
-from codegen.frontend.context.frame import Assumption, Frame
 from codegen.frontend.context.guards import assumed, build_guard, parameter_ranges
 from codegen.frontend.context.member_parameters import marked, read_ahead
 from codegen.frontend.context.raw import RawAccess, RawLoop, RawNode, RawStatement
@@ -22,6 +21,7 @@ from codegen.frontend.memory.distinct import index_arrays
 from codegen.frontend.memory.last_values import last_values
 from codegen.frontend.memory.places import RegionNames
 from codegen.frontend.memory.pointer_elements import check_followed
+from codegen.frontend.parameters.constants import for_constants
 from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.parameters.undefined_behavior import defined, fixed_sizes, unread
 from codegen.frontend.statements.control import Walker
@@ -139,7 +139,7 @@ def _extract(
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
     walker.used |= {*_identifiers(site), *site.variables, *(p.name for p in params)}
-    nodes = walker.block(site.statements, _for_constants(site, space, affiner))
+    nodes = walker.block(site.statements, for_constants(site, space, affiner))
     made = _assemble(walker, region, nodes, params, space, context)
     first = tuple(_held(site, p, space) for p in own)
     unneeded = {d.found.text for d in computed if d.param.name not in affiner.evaluated}
@@ -152,18 +152,6 @@ def _extract(
         raise _Late(ahead.late)
     scop = replace(scop, guard=replace(scop.guard, first=ahead.tests))
     return replace(made, scop=scop, remarks=tuple(dict.fromkeys(walker.remarks)))
-
-
-def _for_constants(site: RegionSite, space: isl.Space, affiner: Affiner) -> Frame:
-    """Where the region begins, if its parameters are the numbers that they are likely to be, which has to be asked."""
-    anywhere = root = Frame(space, isl.Set.universe(space.set_from_params()))
-    for text, number in site.constants:
-        if text in affiner.params:
-            value = anywhere.param(affiner.params[text][0])
-            why = f"`{text}` is {number}, as in all calls in the file"
-            affiner.assumptions.append(Assumption(anywhere.domain, value, number, number, why, site.loc))
-            root = root.restrict(value.eq_set(anywhere.constant(number)))
-    return root
 
 
 def _held(site: RegionSite, param: Param, space: isl.Space) -> Computed:

@@ -9,7 +9,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.source.constant_calls import constant_parameters
+from codegen.source.nests import constant_parameters
 
 BLUR = """
 #include <stdio.h>
