@@ -11,6 +11,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported, gathered
+from codegen.frontend.context.frame import Frame
 from codegen.frontend.context.guards import assumed, build_guard, parameter_ranges
 from codegen.frontend.context.member_parameters import marked, read_ahead
 from codegen.frontend.context.raw import RawAccess, RawLoop, RawNode, RawStatement
