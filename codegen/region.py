@@ -15,6 +15,7 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupport
 from codegen.lower.requested_forms import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
+from codegen.machine.variants import has_variants
 from codegen.options import GenOptions
 from codegen.plan.model import Plan, Unroll
 from codegen.plan.text import show
@@ -136,7 +137,7 @@ def make(
 ) -> ProvenRegion:
     """A proven program: by the user's plan if there is one, else by the best plan that works out. The first authors,
     as many as are `skipped`, are left out; `since` says why."""
-    scop = model.program.scop
+    scop, wider = model.program.scop, has_variants(machine)
     if options.plan_text is not None:
         from codegen.plan_reader.parse import parse  # only then: start-up time counts in a build
 
@@ -145,7 +146,7 @@ def make(
             check_words(plans[0], target_named(options.target))
             try:
                 with at_most(part(options.timeout, MODEL)):
-                    return _by_user_plan(model, plans[0])
+                    return _by_user_plan(model, plans[0], wider)
             except Exhausted:
                 raise too_much(options, scop.loc) from None
     if not model.threads(options):
@@ -160,7 +161,7 @@ def make(
     problems = list(since)
     tried: set[str] = set()
     for k, (author, share) in list(enumerate(zip(authors, AUTHORS, strict=True)))[skipped:]:
-        made, problem = attempt(model, author, tried, part(options.timeout, share))
+        made, problem = attempt(model, author, tried, part(options.timeout, share), wider)
         if made is not None:
             remarks = (*problems, *made.remarks, *owner_remarks(made.program, machine))
             return replace(made, remarks=remarks, author=k)
@@ -177,7 +178,7 @@ def make(
 
 
 def attempt(
-    model: Modelled, author: Callable[[], Decision], tried: set[str], operations: int
+    model: Modelled, author: Callable[[], Decision], tried: set[str], operations: int, wider: bool = False
 ) -> tuple[ProvenRegion | None, Diagnostic | None]:
     """The author's plan carried out and proven within so many isl operations, or what is wrong with it; neither for
     one in `tried`."""
@@ -190,7 +191,7 @@ def attempt(
             if text in tried:
                 return None, None
             tried.add(text)
-            made, findings = finish(decision.program, decision.plan, decision.remarks)
+            made, findings = finish(decision.program, decision.plan, decision.remarks, wider)
             made = made and replace(_as_obeyed(made), considered=decision.considered)
     except Exhausted:
         made, findings = None, (Finding("effort", TOO_MUCH),)
@@ -209,7 +210,7 @@ def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnos
     return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
 
 
-def _by_user_plan(model: Modelled, plan: Plan) -> ProvenRegion:
+def _by_user_plan(model: Modelled, plan: Plan, wider: bool) -> ProvenRegion:
     if plan.digest and plan.digest != model.digest:
         raise InputError(
             "stale-plan",
@@ -219,7 +220,7 @@ def _by_user_plan(model: Modelled, plan: Plan) -> ProvenRegion:
         )
     program = apply_plan(model.program, plan)
     try:
-        made, findings = finish(program, plan, ())
+        made, findings = finish(program, plan, (), wider)
     except isl.Error as error:
         raise _no_code(plan, str(error).splitlines()[0]) from None
     if made is None or findings:
@@ -251,16 +252,16 @@ def _no_code(plan: Plan, why: str) -> InputError:
 
 
 def finish(
-    program: Program, plan: Plan, remarks: Sequence[Diagnostic]
+    program: Program, plan: Plan, remarks: Sequence[Diagnostic], wider: bool = False
 ) -> tuple[ProvenRegion | None, tuple[Finding, ...]]:
-    """Storage, code and proofs of a transformed program."""
+    """Storage, code and proofs of a transformed program. With `wider`, vectors may be longer than the plan says."""
     tree = place_storage(program.scop, program.deps, program.tree, program.stores)
     try:
-        code = lowered(program.scop, generate_ast(program.scop, tree))
+        code = lowered(program.scop, generate_ast(program.scop, tree), wider)
         findings = prove(program.scop, program.deps, code)
         if findings and all(f.check == "storage" and SHARED_BY not in f.message for f in findings):
             # Parts of one iteration may have come out as code of their own, each with its own variables.
-            whole = lowered(program.scop, generate_ast(program.scop, tree, whole=True))
+            whole = lowered(program.scop, generate_ast(program.scop, tree, whole=True), wider)
             if not prove(program.scop, program.deps, whole):
                 code, findings = whole, ()
     except MissingLoop as error:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Union
 
-from codegen.ast.ctree import CExpr, CNode, For, Instance
+from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Name
 from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.types import CType
@@ -20,16 +20,37 @@ from codegen.scop.types import CType
 Index = tuple[CExpr, ...]
 
 
+WIDTHS = (16, 32, 64)  # bytes of a vector, where the compiler's macros choose
+
+
 @record
 class Lanes:
-    """Vectors of `count` elements of one type."""
+    """Vectors of `count` elements of one type. With `wider`, a macro has the count in the text, and the form is right
+    for vectors of all `WIDTHS`: it is written for the first of them, and numbers that depend on the count say how."""
 
     elem: CType
     count: int
+    wider: bool = False
 
     @property
     def bytes(self) -> int:
         return self.count * self.elem.bytes
+
+    @property
+    def kind(self) -> str:
+        """The element type, as names of vector types have it."""
+        return f"{'f' if self.elem.kind == 'float' else 'int' if self.elem.signed else 'uint'}{self.elem.bits}"
+
+    @property
+    def macro(self) -> str:
+        """The macro that has the count."""
+        return f"TW_{self.kind.upper()}_LANES"
+
+    def vectors(self, number: int) -> CExpr:
+        """How many elements that many vectors have."""
+        if not self.wider or not number:
+            return Int(number * self.count)
+        return Name(self.macro) if number == 1 else Bin("*", Int(number), Name(self.macro))
 
 
 # -- where lanes find a value, or put it ----------------------------------------------------------

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import field
 
-from codegen.ast.ctree import Instance
+from codegen.ast.ctree import CExpr, Instance, Int
 from codegen.ast.lowered import Backwards, Contiguous, Each, InVariable, Lanes, One, Picked, Place, Work
 from codegen.ast.normal_forms import forms
 from codegen.lower.loop_strides import row_stride, unit_stride
@@ -28,6 +28,10 @@ class Maker:
     @property
     def count(self) -> int:
         return self.lanes.count if self.lanes is not None else 1
+
+    def vectors(self, number: int) -> CExpr:
+        """How many iterations that many vectors are."""
+        return self.lanes.vectors(number) if self.lanes is not None else Int(number)
 
     def work(self, s: Statement, at: Instance) -> Work:
         if self.lanes is None:

@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.ast.ctree import For
-from codegen.ast.lowered import Body, Braces, Enough, Lanes, Lead, OverlappingSteps, Part, Peel, Strips, Until, While
+from codegen.ast.lowered import (
+    WIDTHS,
+    Body,
+    Braces,
+    Contiguous,
+    Enough,
+    Lanes,
+    Lead,
+    One,
+    OverlappingSteps,
+    Part,
+    Peel,
+    Strips,
+    Until,
+    While,
+)
 from codegen.lower.lane_accesses import Maker
 from codegen.lower.loop_strides import loop_strides
 from codegen.lower.rows import side_by_side
@@ -17,11 +34,12 @@ from codegen.scop.model import Scop
 MOST_APART = 4  # elements that are stored: beyond that there is nothing but single ones
 
 
-def in_lanes(scop: Scop, node: For) -> Strips | None:
-    """A loop in vectors, if it asks for them and its statements have that form."""
+def in_lanes(scop: Scop, node: For, wider: bool = False) -> Strips | None:
+    """A loop in vectors, if it asks for them and its statements have that form. With `wider`, vectors may be longer
+    than it asks for."""
     found = assignments(scop, node.body) if node.loop.width else None
     lanes = None if found is None else lanes_of(scop, node, found)
-    return None if found is None or lanes is None else strips(scop, node, lanes, found)
+    return None if found is None or lanes is None else strips(scop, node, replace(lanes, wider=wider), found)
 
 
 def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
@@ -42,7 +60,10 @@ def repeatable(found: Statements) -> bool:
 
 def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[str, int] = ("", 1)) -> Strips:
     """Vectors that are stored whole, and what is left before and after; each step for all `rows`, iterations of a
-    loop around this one. Where iterations may run again, vectors that overlap others do what is left."""
+    loop around this one. Where iterations may run again, vectors that overlap others do what is left. Vectors stay as
+    long as they are where longer ones would do otherwise."""
+    if lanes.wider and not _same_if_wider(scop, node, lanes, found, rows):
+        lanes = replace(lanes, wider=False)
     n, times = lanes.count, node.loop.factor
     many = Maker(scop, node.var, lanes)
     each = side_by_side(Maker(scop), found, *rows)
@@ -59,6 +80,16 @@ def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[s
     if steps.chains:
         main = (Enough(n * times, main, ahead=steps.ahead),)
     return Strips(node, _parts(node, lanes, found, many, _Steps(each, whole, main)), lanes, here)
+
+
+def _same_if_wider(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[str, int]) -> bool:
+    """Do longer vectors take the same course? Each is one of neighbours, or one element in all lanes; and none is used
+    again in the next step, which depends on how long it is."""
+    make = Maker(scop, node.var, replace(lanes, wider=False))
+    places = (make.place(s, at, k) for s, at in found for k in range(len(s.accesses)))
+    if lanes.bytes != WIDTHS[0] or not all(isinstance(p, (One, Contiguous)) for p in places):
+        return False
+    return rows[1] == 1 or not VectorSteps(make, found, rows, node.loop.factor).chained().chains
 
 
 @record
@@ -80,6 +111,6 @@ def _parts(node: For, lanes: Lanes, found: Statements, many: Maker, steps: _Step
         lead = Lead(n, (Braces(whole),) if len(whole) > 1 else whole, until)
         return (Enough(n, (lead, *main, OverlappingSteps(n, whole)), (While(1, each, single=True),)),)
     peel = Peel(each, Until(at, lanes.bytes, lanes.elem.bytes))
-    more = (While(n, whole, node.loop.note),) if node.loop.factor > 1 and n > 2 else ()
+    more = (While(n, whole, node.loop.note),) if node.loop.factor > 1 and (n > 2 or lanes.wider) else ()
     rest = While(1, each, "the rest", single=True)
     return (*((peel,) if whole_ones else ()), *main, *more, rest)

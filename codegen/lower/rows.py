@@ -25,7 +25,7 @@ def side_by_side(
     def rows_of(s: Statement, at: Instance) -> list[Instance]:
         rows = [_sharing(s, at, shifted(at, var, k), alike) for k in range(n)]
         if make.lanes is not None:
-            rows = [shifted(x, make.var, k * make.count) for k in range(times) for x in rows]
+            rows = [shifted(x, make.var, make.vectors(k)) for k in range(times) for x in rows]
         return rows
 
     out: list[Item] = []

@@ -7,11 +7,12 @@ from collections import Counter
 from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, Neg, substitute
 
 
-def shifted(at: Instance, var: str, by: int) -> Instance:
+def shifted(at: Instance, var: str, by: int | CExpr) -> Instance:
     """The statement `by` iterations later."""
+    count = Int(by) if isinstance(by, int) else by
 
     def later(e: CExpr) -> CExpr:
-        return simple(substitute(e, {var: Bin("+", Name(var), Int(by))})) if by else e
+        return simple(substitute(e, {var: Bin("+", Name(var), count)})) if count != Int(0) else e
 
     return Instance(
         at.stmt,

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from codegen.lower.nest.kernel import NestKernel
 
 
-def lowered(scop: Scop, node: CNode) -> CNode:
-    """The tree whose loops have the forms that they ask for."""
+def lowered(scop: Scop, node: CNode, wider: bool = False) -> CNode:
+    """The tree whose loops have the forms that they ask for. With `wider`, vectors may be longer than they ask for:
+    the compiler's macros choose."""
     if isinstance(node, For):
-        return _loop(scop, node)
+        return _loop(scop, node, wider)
     if isinstance(node, ProductNode):
-        return replace(node, body=lowered(scop, node.body), exact=_kernels(scop, node))
-    return with_kids(node, partial(lowered, scop))
+        return replace(node, body=lowered(scop, node.body, wider), exact=_kernels(scop, node))
+    return with_kids(node, partial(lowered, scop, wider=wider))
 
 
 def _kernels(scop: Scop, node: ProductNode) -> tuple[NestKernel, ...]:
@@ -46,21 +47,21 @@ def _kernels(scop: Scop, node: ProductNode) -> tuple[NestKernel, ...]:
     return exact_kernels(scop, node.product)
 
 
-def _loop(scop: Scop, node: For) -> For:
-    rows = jammed(scop, node)
+def _loop(scop: Scop, node: For, wider: bool) -> For:
+    rows = jammed(scop, node, wider)
     if rows is not None:
         return replace(node, form=rows)
-    form: Form | None = interleaved(scop, node) or in_lanes(scop, node)
+    form: Form | None = interleaved(scop, node) or in_lanes(scop, node, wider)
     if form is None and not node.carried:
         form = reduction_strips(scop, node) or outer_lanes(scop, node)
     if form is not None:
         return replace(node, form=form)
     if not node.carried:
         node = with_lets(node)
-    inside = lowered(scop, node.body)
+    inside = lowered(scop, node.body, wider)
     asked = asked_ahead(scop, node)
     ahead = read_ahead(scop, node, len(asked))
-    alone = in_lanes(scop, with_loop(node, kind=VECTOR)) if node.loop.kind in THREADED else None
+    alone = in_lanes(scop, with_loop(node, kind=VECTOR), wider) if node.loop.kind in THREADED else None
     sure = bool(ahead or node.carried or asked) and runs_for_sure(node)
     made = replace(node, body=inside, form=None, alone=alone, ahead=ahead, sure=sure, asked=asked)
     made = replace(made, narrow=int_counter(scop, made))

@@ -15,9 +15,9 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import INTERLEAVED, JAMMED
 
 
-def jammed(scop: Scop, node: For) -> Strips | None:
+def jammed(scop: Scop, node: For, wider: bool = False) -> Strips | None:
     """Blocks of iterations with the inner loop inside, then the rest one by one: where the one inside takes the same
-    course in all iterations, and holds plain assignments only."""
+    course in all iterations, and holds plain assignments only. `wider` as for `in_lanes`."""
     inner, n = node.body, node.loop.factor
     if node.loop.kind != JAMMED or node.step != 1 or not isinstance(inner, For):
         return None
@@ -28,7 +28,7 @@ def jammed(scop: Scop, node: For) -> Strips | None:
     rows = (node.var, n)
     together: Body = (Inner(replace(inner, carried=()), side_by_side(Maker(scop), found, *rows)),)
     if lanes is not None:
-        together = (strips(scop, inner, lanes, found, rows),)
+        together = (strips(scop, inner, replace(lanes, wider=wider), found, rows),)
     plain = Plain(replace(with_loop(inner, width=0), carried=()))
     return Strips(node, (While(n, together, node.loop.note), While(1, (plain,), "the rest")))
 

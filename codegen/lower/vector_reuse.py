@@ -70,7 +70,7 @@ class VectorSteps:
 
     def _later(self, r: Read, number: int = 1) -> Read:
         """What is read in a later step."""
-        return r[0], shifted(r[1], self.make.var, number * self.times * self.make.count), r[2]
+        return r[0], shifted(r[1], self.make.var, self.make.vectors(number * self.times)), r[2]
 
     def _reads(self) -> dict[Hashable, Read]:
         """Vectors of neighbours that a step reads, from arrays that the loop never writes."""
@@ -81,7 +81,7 @@ class VectorSteps:
             numbers = [k for k in numbers if s.accesses[k].array not in written and unit_stride(s, at, k, var) == 1]
             for t in range(self.times):
                 for row in range(self.rows[1]):
-                    there = shifted(shifted(at, self.rows[0], row), var, t * self.make.count)
+                    there = shifted(shifted(at, self.rows[0], row), var, self.make.vectors(t))
                     for r in ((s, there, k) for k in numbers):
                         out.setdefault(element(*r), r)
         return out

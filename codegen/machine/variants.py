@@ -43,4 +43,8 @@ def _described(name: str) -> Machine:
 
 def variants(machine: Machine) -> tuple[MachineVariant, ...]:
     """Those of a machine, the first that holds counts; none where it is a certain processor."""
-    return _variants() if machine.name == DEFAULT and machine == replace(load(DEFAULT), cores=machine.cores) else ()
+    return _variants() if has_variants(machine) else ()
+
+
+def has_variants(machine: Machine) -> bool:
+    return machine.name == DEFAULT and machine == replace(load(DEFAULT), cores=machine.cores)

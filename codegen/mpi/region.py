@@ -9,7 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
-from codegen.hosts.region import product_variants
+from codegen.hosts.variants import product_variants
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import load_network

@@ -51,13 +51,21 @@ class RegionViews:
 
 
 def region_views(
-    scop: Scop, tree: CNode, threads: Threads, threads_only: bool = False, variants: Sequence[Blocks] = ()
+    scop: Scop,
+    tree: CNode,
+    threads: Threads,
+    threads_only: bool = False,
+    variants: Sequence[Blocks] = (),
+    blocks: Blocks | None = None,
 ) -> RegionViews:
-    """The region as views. `threads_only`: it has nothing but threads to offer."""
+    """The region as views. `threads_only`: it has nothing but threads to offer. Products are in their own blocks, or in
+    `blocks`, and for variants of the machine in those of `variants`."""
 
     def build(of: Scop, helpers: set[str]) -> tuple[ViewBuilder, tuple[View, ...]]:
         makers = pragma_makers(of, threads)
-        builder = ViewBuilder(of, makers, helpers, threads=bool(threads), once=threads_only, variants=tuple(variants))
+        builder = ViewBuilder(
+            of, makers, helpers, threads=bool(threads), once=threads_only, blocks=blocks, variants=tuple(variants)
+        )
         return builder, unwrapped(builder.build(tree))
 
     helpers: set[str] = set()

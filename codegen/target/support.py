@@ -67,6 +67,7 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: Su
             helpers=sorted(helpers),
             kernels=texts if how.contract else _apart(texts),
             vectors=_vectors(helpers),
+            widths=_widths(),
             source=how.source,
             line=how.line,
             parallel_min=how.parallel_min,
@@ -117,23 +118,31 @@ def _zipped(n: int) -> dict[str, list[int]]:
 
 
 def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
-    """Vector types by their names, `tw_f64x2u`."""
-    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)x(\d+)u", h) for h in sorted(helpers))
+    """Vector types by their names, `tw_f64x2u`, or `tw_f64v` for as many elements as the compiler's macros tell."""
+    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)(?:x(\d+)u|v)", h) for h in sorted(helpers))
     return [
         {
             "name": m[0],
             "scalar": _SCALARS[m[1] + m[2]],
-            "count": int(m[3]),
+            "lanes": "" if m[3] else f"TW_{m[1]}{m[2]}_LANES".upper(),
+            "count": int(m[3] or 0),
             "each": int(m[2]) // 8,
-            "bytes": int(m[2]) // 8 * int(m[3]),
+            "bytes": int(m[2]) // 8 * int(m[3]) if m[3] else "TW_VECTOR_BYTES",
             "turned": f"{m[0]}_turned" in helpers,
             "chosen": f"{m[0]}_chosen" in helpers,
             "picked": sorted(h.split("_at_")[1].split("_") for h in helpers if h.startswith(f"{m[0]}_at_")),
-            "zipped": _zipped(int(m[3])) if f"{m[0]}_low" in helpers else {},
+            "zipped": _zipped(int(m[3] or 0)) if f"{m[0]}_low" in helpers else {},
         }
         for m in found
         if m is not None
     ]
+
+
+def _widths() -> list[tuple[str, int]]:
+    """Conditions of the preprocessor, and the bytes that vectors have where they hold; the first that does counts."""
+    from codegen.isa.load import load as load_isa
+
+    return [(isa.enabled, isa.bits // 8) for isa in map(load_isa, ("avx512", "avx2"))]
 
 
 def foreign(kernels: frozenset[AnyKernel]) -> str:

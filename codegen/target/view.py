@@ -60,6 +60,7 @@ class ViewBuilder:
     kernels: set[Kernel] = field(default_factory=set)
     threads: bool = False  # whether products may start threads
     once: bool = False  # no loop is printed a second time for little work
+    blocks: Blocks | None = None  # of products, in place of their own
     variants: tuple[Blocks, ...] = ()  # of the machine: blocked products are there for all of them
     variant_kernels: tuple[set[Kernel], ...] = ()  # what those call
     tests: list[str] = field(default_factory=list)  # for threads, of all loops that have them; "" where none suffices
@@ -234,14 +235,13 @@ class ViewBuilder:
             return View("nested", body=plain, nested=nests, stmt=what.stmt)
         assert isinstance(how, Blocking)
         threads = self.threads and not self._inside
-        view = printer.view(node, threads)
-        self.kernels.update(view.kernels)
-        others: list[ProductView] = []
-        for blocks, kernels in zip(self.variants, self.variant_kernels, strict=True):
-            other = replace(node, product=replace(node.product, how=blocks(what)))
-            others.append(printer.view(other, threads))
-            kernels.update(others[-1].kernels)
-        return View("product", body=plain, product=view, variants=tuple(others), stmt=what.stmt)
+        views: list[ProductView] = []
+        kernels = (self.kernels, *self.variant_kernels)
+        for blocks, found in zip((self.blocks, *self.variants), kernels, strict=True):
+            mine = replace(node, product=replace(node.product, how=blocks(what))) if blocks else node
+            views.append(printer.view(mine, threads))
+            found.update(views[-1].kernels)
+        return View("product", body=plain, product=views[0], variants=tuple(views[1:]), stmt=what.stmt)
 
     def _call(self, kernels: Iterable[Kernel]) -> None:
         """These are called whatever the variant of the machine."""

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from codegen.verify.text.printed import product_blocks
 from codegen.verify.text.read import Unread
 
 if TYPE_CHECKING:
+    from codegen.target.emit import RegionText
     from codegen.target.portable import TextVariant
+    from codegen.target.product.view import ProductView
 
 _TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|\s+|("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\.\.\.|\W)', re.S)
+_COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _HEAD = re.compile(r"(\w+)(?:\((.*)\))?")
 Macro = tuple[tuple[str, ...] | None, tuple[str, ...]]  # parameters, of a macro that has any, and the body
 
@@ -33,6 +38,34 @@ def wrong_variants(text: str, variants: Sequence[TextVariant], proven: Sequence[
         if not same:
             return f"the common text is another one where {v.when or 'no condition holds'}"
     return ""
+
+
+def wrong_surroundings(base: RegionText, texts: Sequence[RegionText]) -> str:
+    """In which text something around products is other than in the base, or a product that has to do something else;
+    empty where there is none. What was proven of the loops of the base holds for all of them then."""
+    cut = _around_products(base.plain)
+    for x in texts:
+        if x is base:
+            continue
+        if _around_products(x.plain) != cut:
+            return "loops around products are others"
+        if x.nests != base.nests or x.matvecs != base.matvecs or not all(map(_same_place, base.products, x.products)):
+            return "products were proven for other places"
+    return ""
+
+
+def _around_products(text: str) -> str:
+    """The text without comments and what products are made of; their plain nests stay, and so do braces behind them."""
+    for block in product_blocks(text):
+        text = text.replace(block[: block.rindex("}", 0, -1)].rstrip(), "", 1)
+    return _COMMENT.sub("", text)
+
+
+def _same_place(a: ProductView, b: ProductView) -> bool:
+    """Do two products do the same work, each in its own blocks? Sizes below which few rows or columns are asked for are
+    those of the first, or are not asked for."""
+    few = all(y in (None, x) for x, y in zip(a.wanted.few, b.wanted.few, strict=True))
+    return few and a.exact == b.exact and replace(b.wanted, how=a.wanted.how, few=a.wanted.few) == a.wanted
 
 
 def wrong_choice(text: str, variants: Sequence[TextVariant]) -> str:

@@ -43,7 +43,7 @@ from codegen.scop.model import Scop
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, fresh
-from codegen.target.vector.lane_printer import LanePrinter, vector_type
+from codegen.target.vector.lane_printer import LanePrinter, bytes_text, count_text, vector_type
 from codegen.target.vector.reductions import begin_text, join_texts
 
 Names = Mapping[str, str]
@@ -151,19 +151,23 @@ class FormPrinter:
             ahead = [View("decl", text) for text in lines]
             after = [View("stmt", text, stmt=x.at.stmt) for x in p.after for text in self._end(x, at)]
             orelse = tuple(v for x in p.orelse for v in self._part(x, name, at))
-            yield View("if", f"{name} + {p.step - 1} < {end}", body=(*ahead, *then, *after), orelse=orelse)
+            there = f"{name} + {count_text(at.lanes, p.step, -1)} < {end}"
+            yield View("if", there, body=(*ahead, *then, *after), orelse=orelse)
             return
         body = self._body(p.body, at)
         if isinstance(p, While):
-            head = f"; {name} + {p.step - 1} < {end}; {name} += {p.step}"
+            step = count_text(at.lanes, p.step)
+            head = f"; {name} + {count_text(at.lanes, p.step, -1)} < {end}; {name} += {step}"
             single = (View("decl", "TW_ONE_BY_ONE();"),) if p.single else ()
             yield View("for", f"; {name} < {end}; {name}++" if p.step == 1 else head, p.note, body=(*single, *body))
         elif isinstance(p, OverlappingSteps):
-            back = View("decl", f"{name} = tw_min({name}, {end} - {p.step});")
-            yield View("for", f"; {name} < {end}; {name} += {p.step}", "the rest, and some again", body=(back, *body))
+            step = count_text(at.lanes, p.step)
+            back = View("decl", f"{name} = tw_min({name}, {end} - {step});")
+            yield View("for", f"; {name} < {end}; {name} += {step}", "the rest, and some again", body=(back, *body))
         elif isinstance(p, Lead):
             yield from body
-            yield View("decl", f"{name} += {f'1 + {self._until(p.until, at)}' if p.until is not None else p.step};")
+            by = count_text(at.lanes, p.step) if p.until is None else f"1 + {self._until(p.until, at)}"
+            yield View("decl", f"{name} += {by};")
         else:
             start = f"tw_min({end}, {name} + {self._until(p.until, at)})"
             yield View("decl", f"const long {name}_first = {name} < {end} ? {start} : {name};")
@@ -173,7 +177,7 @@ class FormPrinter:
     def _until(self, until: Until, at: PrintScope) -> str:
         s = self.scop.statement(until.at.stmt)
         target = BodyPrinter(self.scop, self._ints(at), self.held).access(s, until.at, s.target)
-        return f"tw_until(&{target}, {until.bytes}, {until.each})"
+        return f"tw_until(&{target}, {bytes_text(at.lanes, until)}, {until.each})"
 
     def _inner(self, x: Inner, at: PrintScope) -> View:
         name = fresh(x.head.loop.name, at.taken)

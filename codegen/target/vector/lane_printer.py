@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codegen.ast.ctree import Bin, Instance, Int
-from codegen.ast.lowered import Backwards, Each, Index, InVariable, Lanes, One, Picked, Place, Work
+from codegen.ast.lowered import Backwards, Each, Index, InVariable, Lanes, One, Picked, Place, Until, Work
 from codegen.lower.shift import simple
 from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.lanes import same
@@ -23,9 +23,23 @@ _TWO = frozenset({"2", "2.", "2.0", "2.f", "2.0f", "2.F", "2.0F"})
 
 
 def vector_type(lanes: Lanes) -> str:
-    """With the u of vectors at any address; the tables of instruction sets have some without."""
-    kind = "f" if lanes.elem.kind == "float" else "int" if lanes.elem.signed else "uint"
-    return f"tw_{kind}{lanes.elem.bits}x{lanes.count}u"
+    """With the u of vectors at any address; the tables of instruction sets have some without. Those of any width are
+    all at any address."""
+    return f"tw_{lanes.kind}v" if lanes.wider else f"tw_{lanes.kind}x{lanes.count}u"
+
+
+def count_text(lanes: Lanes | None, count: int, more: int = 0) -> str:
+    """A number of iterations, and `more`: with the macro that has the lanes, where the text is for several widths."""
+    if lanes is None or not lanes.wider or count % lanes.count:
+        return str(count + more)
+    vectors = count // lanes.count
+    times = lanes.macro if vectors == 1 else f"{vectors} * {lanes.macro}"
+    return f"{times} {'+' if more > 0 else '-'} {abs(more)}" if more else times
+
+
+def bytes_text(lanes: Lanes | None, until: Until) -> str:
+    """The bytes that vectors begin at multiples of."""
+    return "TW_VECTOR_BYTES" if lanes is not None and lanes.wider else str(until.bytes)
 
 
 def _scalar_type(lanes: Lanes) -> str:

@@ -25,6 +25,7 @@ from codegen.ast.lowered import (
     Move,
     OverlappingSteps,
     Part,
+    Peel,
     Plain,
     PutBoth,
     ReductionInit,
@@ -40,7 +41,7 @@ from codegen.ast.lowered import (
     Zip,
 )
 from codegen.target.text.body import BodyPrinter
-from codegen.target.vector.lane_printer import LanePrinter, vector_type
+from codegen.target.vector.lane_printer import LanePrinter, bytes_text, count_text, vector_type
 from codegen.verify.loops.cursor import Names
 from codegen.verify.loops.joins import read_join, read_start
 from codegen.verify.loops.scope import Place
@@ -117,7 +118,7 @@ class FormReader:
                 self._part(p, name, at)
 
     def _enough(self, p: Enough, name: str, at: Place) -> None:
-        self.cursor.expect("if", f"{name} + {p.step - 1} < {name}_end")
+        self.cursor.expect("if", f"{name} + {count_text(at.lanes, p.step, -1)} < {name}_end")
         here = at
         for x in p.ahead:
             here = self._starts(x, here) if isinstance(x, ReductionInit) else self._load(x, here)
@@ -137,18 +138,18 @@ class FormReader:
         return replace(at, own={**at.own, **dict(zip(x.names, found, strict=True))})
 
     def _part(self, p: While | OverlappingSteps | Lead | Part, name: str, at: Place) -> None:
-        end = f"{name}_end"
+        end, step = f"{name}_end", "" if isinstance(p, Peel) else count_text(at.lanes, p.step)
         if isinstance(p, While):
-            steps = f"; {name} + {p.step - 1} < {end}; {name} += {p.step}"
+            steps = f"; {name} + {count_text(at.lanes, p.step, -1)} < {end}; {name} += {step}"
             self.cursor.expect("for", f"; {name} < {end}; {name}++" if p.step == 1 else steps)
             if p.single:
                 self.cursor.expect("stmt", "TW_ONE_BY_ONE();")
         elif isinstance(p, OverlappingSteps):
-            self.cursor.expect("for", f"; {name} < {end}; {name} += {p.step}")
-            self.cursor.expect("stmt", f"{name} = tw_min({name}, {end} - {p.step});")
+            self.cursor.expect("for", f"; {name} < {end}; {name} += {step}")
+            self.cursor.expect("stmt", f"{name} = tw_min({name}, {end} - {step});")
         elif isinstance(p, Lead):
             self._body(p.body, at)
-            by = f"1 + {self._until(p.until, at)}" if p.until is not None else p.step
+            by = f"1 + {self._until(p.until, at)}" if p.until is not None else step
             self.cursor.expect("stmt", f"{name} += {by};")
             return
         else:
@@ -162,7 +163,7 @@ class FormReader:
         self.cursor.expect("/for")
 
     def _until(self, until: Until, at: Place) -> str:
-        return f"tw_until(&{self._target(until.at, at)}, {until.bytes}, {until.each})"
+        return f"tw_until(&{self._target(until.at, at)}, {bytes_text(at.lanes, until)}, {until.each})"
 
     def _target(self, x: Instance, at: Place) -> str:
         s = at.scop.statement(x.stmt)

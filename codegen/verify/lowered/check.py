@@ -38,6 +38,7 @@ from codegen.verify.lowered.scalar_replacement import check_scalar_replacement
 from codegen.verify.lowered.strips import check_head, check_strips
 from codegen.verify.lowered.trace import Trace
 from codegen.verify.lowered.variables import BodyContext, Instead, Variable
+from codegen.verify.lowered.widths import written_out
 from codegen.verify.readback import StatementRun
 from codegen.verify.scalar_replacement import written_before
 
@@ -51,8 +52,8 @@ def wrong_form(e: Evidence) -> Sequence[Finding]:
         written = frozenset(_written(e, lp))
         for f in (lp.form, lp.alone):
             try:
-                if f is not None:
-                    check_form(BodyContext(e.scop, None, "", written), lp, f)
+                for each in () if f is None else written_out(f):
+                    check_form(BodyContext(e.scop, None, "", written), lp, each)
             except Wrong as wrong:
                 out.append(Finding("form", f"loop `{lp.loop.name}`, as it is carried out, {wrong}"))
         problem = _wrong_ahead(e, lp, inside) if lp.ahead or lp.sure else ""

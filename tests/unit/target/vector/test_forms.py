@@ -135,7 +135,7 @@ def test_what_the_next_vectors_read_again_is_kept() -> None:
 
 def test_doubles_are_sums_that_are_shared() -> None:
     made = planned(source(), "vector j by 1 of 16 bytes")
-    assert "TW_F64X2U(A[i][j]) - (TW_F64X2U(A[i][j + 1]) + TW_F64X2U(A[i][j + 1])) * c" in made
+    assert "TW_F64V(A[i][j]) - (TW_F64V(A[i][j + 1]) + TW_F64V(A[i][j + 1])) * c" in made
 
 
 @pytest.mark.parametrize("words", [f"vector j by {x} bytes" for x in ("2 of 17", "17 of 16", "0 of 16")])

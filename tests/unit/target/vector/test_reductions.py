@@ -126,7 +126,7 @@ ROUGH = "(REAL)(1 + (i * 7 + q % 4) % 13) / 3"
 
 def run(bodies: dict[str, tuple[str, bool]], real: str, made: str, data: str, first: int, folder: Path) -> None:
     written = {
-        name: "tw_f32x" in part or "tw_f64x" in part
+        name: any(x in part for x in ("tw_f32x", "tw_f64x", "tw_f32v", "tw_f64v"))
         for name, part in zip(bodies, made.lower().split("void f")[1:], strict=True)
     }
     assert written == {name: vectors for name, (_, vectors) in bodies.items()}

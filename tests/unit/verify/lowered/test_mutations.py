@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codegen.ast.ctree import Bin, Block, CNode, For, Instance, Int, Name, walk
+from codegen.ast.ctree import Bin, Block, CNode, For, Instance, Int, Name, substitute, walk
 from codegen.ast.lowered import (
     Ahead,
     Alone,
@@ -217,7 +217,14 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
     ),
     "a step that is too long": ("copy", While, 0, lambda w: replace(w, step=w.step + 1), "once in each iteration"),
     "a step that is too short": ("copy", While, 0, lambda w: replace(w, step=w.step - 1), "none of the block|beyond"),
-    "a peel that may go too far": ("copy", Until, 0, lambda u: replace(u, bytes=32), "beyond what has run"),
+    "a peel that may go too far": ("copy", Until, 0, lambda u: replace(u, each=16), "beyond what has run"),
+    "a lane that is right in the shortest vectors alone": (
+        "copy",
+        Contiguous,
+        8,
+        lambda p: Contiguous(tuple(substitute(e, {"TW_F64_LANES": Int(2)}) for e in p.at)),
+        "another element of `x`|none of the block",
+    ),
     "other bounds": (
         "copy",
         Strips,

@@ -1,0 +1,106 @@
+"""A region with blocked products as one text for all variants of its machine.
+
+Only products differ between the variants. Every variant's products are read back; loops and conditions around them are
+the same text, which is read back once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from codegen.ast.ctree import CNode, ProductNode, walk
+from codegen.isa.common import common_name
+from codegen.machine import Machine
+from codegen.record import record
+from codegen.scop.memo import remember
+from codegen.scop.model import Scop
+from codegen.scop.product import Blocking, Contraction
+from codegen.strategy.products.selection import blocking
+from codegen.target.emit import RegionText, Surroundings, region_text
+from codegen.target.finished import FinishedText, finished
+from codegen.target.pragmas import Threads
+from codegen.target.region_views import RegionViews, region_views
+from codegen.target.view import Blocks
+
+
+@record
+class ProductVariant:
+    """The preprocessor's condition for a variant of the machine, and the blocks of products there."""
+
+    when: str
+    blocks: Blocks
+
+
+@record
+class PrintedRegion:
+    """A region as views, the text of these, and what stands in the file."""
+
+    views: RegionViews
+    emitted: RegionText
+    done: FinishedText
+
+
+def product_variants(codes: Sequence[CNode], machine: Machine) -> tuple[ProductVariant, ...]:
+    """The variants of a machine that a region is printed for; none where it has no products in blocks of its own, or
+    where kernels that all machines have in common are too narrow for one of them. A plan with the blocks of that
+    machine may be one that was printed with its variants: it gets them again."""
+    products = [n.product for code in codes for n in walk(code) if isinstance(n, ProductNode)]
+    blocked = [x for x in products if isinstance(x.how, Blocking)]
+    if not blocked or any(x.how != blocking(x.what, machine) for x in blocked):
+        return ()
+    from codegen.machine.variants import MachineVariant, variants
+    from codegen.target.product.microkernel import MOST_COMMON
+
+    every = (*variants(machine), MachineVariant("", machine)) if variants(machine) else ()
+    machines = tuple(v.machine for v in every)
+    found = tuple(ProductVariant(v.when, partial(_common_blocks, v.machine, machines)) for v in every)
+    wide = any(v.blocks(x.what).nv > MOST_COMMON for v in found for x in blocked)
+    return () if wide else found
+
+
+@remember(64)
+def _common_blocks(machine: Machine, among: Sequence[Machine], what: Contraction) -> Blocking:
+    """The blocks that suit a machine, with kernels under names common to all. It packs the left operand as vectors only
+    where that suits all of them: floyd-warshall on Neoverse N1 takes 1.12 of its time without, with AVX-512 0.21."""
+    how = blocking(what, machine)
+    return replace(how, isa=common_name(how.isa), spread=_spread(among, what))
+
+
+@remember(16)
+def _spread(among: Sequence[Machine], what: Contraction) -> bool:
+    return all(blocking(what, m).spread for m in among)
+
+
+def for_all_variants(
+    scop: Scop, code: CNode, threads: Threads, around: Surroundings, machine: Machine
+) -> PrintedRegion | None:
+    """The region's text for all variants of its machine, its products proven for each of them. The text for the last of
+    them, which is the one without a condition, stands for all: what is around products there is around them everywhere.
+    None where there are no variants, or one of them could not be proven or differs in more than words."""
+    found = product_variants([code], machine)
+    if not found:
+        return None
+    views = region_views(scop, code, threads, variants=[v.blocks for v in found[:-1]], blocks=found[-1].blocks)
+    last = region_text(views, around)
+    texts = [*(region_text(views.variant(k), around) for k in range(len(found) - 1)), last]
+    if any(map(read_back, texts)):
+        return None
+    done = finished(last, around, [(v.when, x) for v, x in zip(found, texts, strict=True)])
+    if done.portable is None:
+        return None
+    from codegen.verify.variants import wrong_surroundings, wrong_variants
+
+    if wrong_surroundings(last, texts) or wrong_variants(done.merged, done.portable.variants, [x.plain for x in texts]):
+        return None
+    return PrintedRegion(views, last, done)
+
+
+def read_back(emitted: RegionText) -> str:
+    """What is wrong with the products in a text; empty when nothing is."""
+    if not (emitted.products or emitted.matvecs or emitted.kernels or emitted.nests):
+        return ""
+    from codegen.verify.text.check import wrong_text  # only then: start-up time counts in a build
+
+    return wrong_text(emitted)
