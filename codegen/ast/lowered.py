@@ -337,6 +337,14 @@ class Strips:
 
 
 @record
+class ByWidth:
+    """A loop in vectors of any width, and another way for it where they are as short as can be."""
+
+    wide: Strips
+    narrow: Strips
+
+
+@record
 class Interleaved:
     """All iterations at once where there are exactly so many, else one by one."""
 
@@ -377,7 +385,7 @@ class ScalarReplacement:
     last: tuple[Flush, ...]
 
 
-Loops = Union[Inner, Together, Split, Plain, Strips]
+Loops = Union[Inner, Together, Split, Plain, Strips, ByWidth]
 Item = Union[Load, Move, Value, StoreValue, PutBoth, Do, Zip, Braces, Loops]
 Body = tuple[Item, ...]
 Form = Union[Strips, Interleaved, ScalarReplacement]

@@ -39,7 +39,9 @@ def in_lanes(scop: Scop, node: For, wider: bool = False) -> Strips | None:
     than it asks for."""
     found = assignments(scop, node.body) if node.loop.width else None
     lanes = None if found is None else lanes_of(scop, node, found)
-    return None if found is None or lanes is None else strips(scop, node, replace(lanes, wider=wider), found)
+    if found is None or lanes is None:
+        return None
+    return strips(scop, node, replace(lanes, wider=wider and may_be_wider(scop, node, lanes, found)), found)
 
 
 def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
@@ -58,12 +60,12 @@ def repeatable(found: Statements) -> bool:
     return not any(a.array in written for s, _ in found for a in s.reads) and all(s.op == "=" for s, _ in found)
 
 
-def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[str, int] = ("", 1)) -> Strips:
+def strips(
+    scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[str, int] = ("", 1), twice: bool = True
+) -> Strips:
     """Vectors that are stored whole, and what is left before and after; each step for all `rows`, iterations of a
-    loop around this one. Where iterations may run again, vectors that overlap others do what is left. Vectors stay as
-    long as they are where longer ones would do otherwise."""
-    if lanes.wider and not _same_if_wider(scop, node, lanes, found, rows):
-        lanes = replace(lanes, wider=False)
+    loop around this one, or `twice` so much. Where iterations may run again, vectors that overlap others do what is
+    left."""
     n, times = lanes.count, node.loop.factor
     many = Maker(scop, node.var, lanes)
     each = side_by_side(Maker(scop), found, *rows)
@@ -72,7 +74,7 @@ def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[s
     steps = steps.chained() if rows[1] > 1 else steps
     main: tuple[Part, ...] = (While(n * times, steps.step(0), node.loop.note),)
     here = rows[1] > 1 and repeatable(found)
-    if here:
+    if here and twice:
         # Twice: the addresses of so many rows are a quarter of all instructions. jacobi-2d 1.03. Where single
         # elements are left over, longer steps leave more of them (fdtd-2d 0.98).
         both = (Braces(steps.step(0)), Braces(steps.step(1)))
@@ -82,14 +84,16 @@ def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[s
     return Strips(node, _parts(node, lanes, found, many, _Steps(each, whole, main)), lanes, here)
 
 
-def _same_if_wider(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[str, int]) -> bool:
-    """Do longer vectors take the same course? Each is one of neighbours, or one element in all lanes; and none is used
-    again in the next step, which depends on how long it is."""
-    make = Maker(scop, node.var, replace(lanes, wider=False))
+def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements) -> bool:
+    """Do longer vectors find what they need in the same way: neighbours, or one element in all lanes?"""
+    make = Maker(scop, node.var, lanes)
     places = (make.place(s, at, k) for s, at in found for k in range(len(s.accesses)))
-    if lanes.bytes != WIDTHS[0] or not all(isinstance(p, (One, Contiguous)) for p in places):
-        return False
-    return rows[1] == 1 or not VectorSteps(make, found, rows, node.loop.factor).chained().chains
+    return lanes.bytes == WIDTHS[0] and all(isinstance(p, (One, Contiguous)) for p in places)
+
+
+def uses_again(form: Strips) -> bool:
+    """Are vectors kept for the next step? That depends on how long they are."""
+    return any(isinstance(x, Enough) and x.ahead for p in form.parts if isinstance(p, Enough) for x in p.then)
 
 
 @record

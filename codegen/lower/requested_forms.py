@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.ast.ctree import CNode, For, Instance, expr_names, node_kids, walk
-from codegen.ast.lowered import ScalarReplacement, Strips, While
+from codegen.ast.lowered import ByWidth, ScalarReplacement, Strips, While
 from codegen.lower.lanes import MOST_APART
 from codegen.lower.loop_strides import loop_strides
 from codegen.lower.statements import assignments, lanes_asked
@@ -54,7 +54,7 @@ def _asked(scop: Scop, node: CNode) -> Iterator[RequestedForm]:
         inner = node.body
         if node.loop.kind == JAMMED and isinstance(node.form, Strips) and isinstance(inner, For) and inner.loop.width:
             first = node.form.parts[0]
-            rows = isinstance(first, While) and isinstance(first.body[0], Strips)
+            rows = isinstance(first, While) and isinstance(first.body[0], (Strips, ByWidth))
             yield RequestedForm("vector", inner.loop.name, stmts, rows, "" if rows else _why_not_lanes(scop, inner))
             return
     for kid in node_kids(node):

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import For, expr_names, with_loop
-from codegen.ast.lowered import Body, Inner, Interleaved, Plain, Strips, While
+from codegen.ast.lowered import Body, ByWidth, Inner, Interleaved, Lanes, Plain, Strips, While
 from codegen.lower.lane_accesses import Maker
-from codegen.lower.lanes import lanes_of, strips
+from codegen.lower.lanes import lanes_of, may_be_wider, strips, uses_again
 from codegen.lower.rows import side_by_side
-from codegen.lower.statements import assignments
+from codegen.lower.statements import Statements, assignments
 from codegen.scop.model import Scop
 from codegen.scop.tree import INTERLEAVED, JAMMED
 
@@ -28,9 +28,20 @@ def jammed(scop: Scop, node: For, wider: bool = False) -> Strips | None:
     rows = (node.var, n)
     together: Body = (Inner(replace(inner, carried=()), side_by_side(Maker(scop), found, *rows)),)
     if lanes is not None:
-        together = (strips(scop, inner, replace(lanes, wider=wider), found, rows),)
+        together = (_in_vectors(scop, inner, lanes, found, rows, wider and may_be_wider(scop, inner, lanes, found)),)
     plain = Plain(replace(with_loop(inner, width=0), carried=()))
     return Strips(node, (While(n, together, node.loop.note), While(1, (plain,), "the rest")))
+
+
+def _in_vectors(
+    scop: Scop, inner: For, lanes: Lanes, found: Statements, rows: tuple[str, int], wider: bool
+) -> Strips | ByWidth:
+    narrow = strips(scop, inner, lanes, found, rows)
+    if not wider:
+        return narrow
+    again = uses_again(narrow)
+    wide = strips(scop, inner, replace(lanes, wider=True), found, rows, twice=not again)
+    return ByWidth(wide, narrow) if again else wide
 
 
 def interleaved(scop: Scop, node: For) -> Interleaved | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from codegen.hosts.region import read_back
+from codegen.hosts.variants import read_back
 from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.text.cost import pays_test
 from codegen.mpi.text.phase_text import check_text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, CNode, For, If, Instance, Name
-from codegen.hosts.region import ProductVariant
+from codegen.hosts.variants import ProductVariant
 from codegen.mpi.blocks import MINE, STEPS, RankBlocks, blocks_for
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.overlap import Margins

@@ -11,6 +11,7 @@ from codegen.ast.lowered import (
     Alone,
     Body,
     Braces,
+    ByWidth,
     Do,
     Enough,
     Form,
@@ -43,7 +44,7 @@ from codegen.scop.model import Scop
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, fresh
-from codegen.target.vector.lane_printer import LanePrinter, bytes_text, count_text, vector_type
+from codegen.target.vector.lane_printer import LanePrinter, by_width_test, bytes_text, count_text, vector_type
 from codegen.target.vector.reductions import begin_text, join_texts
 
 Names = Mapping[str, str]
@@ -236,6 +237,9 @@ class FormPrinter:
             yield View("block", body=self._body(x.body, at))
         elif isinstance(x, Strips):
             yield self._strips(x, at)
+        elif isinstance(x, ByWidth):
+            wide, narrow = (self._strips(each, at) for each in (x.wide, x.narrow))
+            yield View("if", by_width_test(x), body=(wide,), orelse=(narrow,))
         elif isinstance(x, Inner):
             yield self._inner(x, at)
         elif isinstance(x, Split):

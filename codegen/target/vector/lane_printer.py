@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codegen.ast.ctree import Bin, Instance, Int
-from codegen.ast.lowered import Backwards, Each, Index, InVariable, Lanes, One, Picked, Place, Until, Work
+from codegen.ast.lowered import Backwards, ByWidth, Each, Index, InVariable, Lanes, One, Picked, Place, Until, Work
 from codegen.lower.shift import simple
 from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.lanes import same
@@ -40,6 +40,12 @@ def count_text(lanes: Lanes | None, count: int, more: int = 0) -> str:
 def bytes_text(lanes: Lanes | None, until: Until) -> str:
     """The bytes that vectors begin at multiples of."""
     return "TW_VECTOR_BYTES" if lanes is not None and lanes.wider else str(until.bytes)
+
+
+def by_width_test(x: ByWidth) -> str:
+    """When vectors are longer than the shortest ones."""
+    assert x.wide.lanes is not None and x.narrow.lanes is not None
+    return f"{x.wide.lanes.macro} > {x.narrow.lanes.count}"
 
 
 def _scalar_type(lanes: Lanes) -> str:

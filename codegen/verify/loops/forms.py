@@ -13,6 +13,7 @@ from codegen.ast.lowered import (
     Alone,
     Body,
     Braces,
+    ByWidth,
     Do,
     Enough,
     Form,
@@ -41,7 +42,7 @@ from codegen.ast.lowered import (
     Zip,
 )
 from codegen.target.text.body import BodyPrinter
-from codegen.target.vector.lane_printer import LanePrinter, bytes_text, count_text, vector_type
+from codegen.target.vector.lane_printer import LanePrinter, by_width_test, bytes_text, count_text, vector_type
 from codegen.verify.loops.cursor import Names
 from codegen.verify.loops.joins import read_join, read_start
 from codegen.verify.loops.scope import Place
@@ -255,6 +256,12 @@ class FormReader:
             self._body(x.body, at)
         elif isinstance(x, Strips):
             self._strips(x, at)
+        elif isinstance(x, ByWidth):
+            self.cursor.expect("if", by_width_test(x))
+            self._strips(x.wide, at)
+            self.cursor.expect("else")
+            self._strips(x.narrow, at)
+            self.cursor.expect("/if")
         elif isinstance(x, Inner):
             self._inner(x, at)
         elif isinstance(x, Split):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import Block, CExpr, CNode, For, Instance
+from codegen.ast.ctree import Block, CExpr, CNode, For, Instance, expr_names
 from codegen.ast.lowered import Backwards, Contiguous, Each, Index, Lanes, One, Picked, Place
-from codegen.ast.normal_forms import Form, forms, plus, shifted
+from codegen.ast.normal_forms import Form, form, forms, plus, shifted
 from codegen.recognize.lanes import in_row, same
 from codegen.record import record
 from codegen.scop.model import AccessStep, Scop, Statement
@@ -35,7 +35,20 @@ Box = tuple[Dim, ...]
 
 def moved(e: CExpr, box: Box, by: Offsets) -> Form:
     """An expression some iterations further on."""
-    return shifted(e, {d.var: k for d, k in zip(box, by, strict=True)})
+    known: tuple[Box, Form, tuple[int, ...]] | None = e.__dict__.get("_steps")
+    if known is None or known[0] is not box:  # asked for every point of a box
+        known = e.__dict__["_steps"] = box, form(e), _steps(e, box)
+    _, (terms, constant), steps = known
+    if not steps:
+        return shifted(e, {d.var: k for d, k in zip(box, by, strict=True)})
+    return terms, constant + sum([c * k for c, k in zip(steps, by, strict=True)])
+
+
+def _steps(e: CExpr, box: Box) -> tuple[int, ...]:
+    """How far an expression moves in one iteration of each loop; empty where it does not move evenly."""
+    factors = dict(form(e)[0])
+    even = all(isinstance(t, str) for t in factors) or expr_names(e).isdisjoint(d.var for d in box)
+    return tuple(factors.get(d.var, 0) for d in box) if even else ()
 
 
 def wanted(s: Statement, at: Instance, number: int, box: Box, by: Offsets) -> Element:

@@ -10,8 +10,10 @@ from typing import Any
 from codegen.ast.ctree import Bin, Cond, For, Fun, Int, Name, Neg, substitute
 from codegen.ast.lowered import (
     WIDTHS,
+    ByWidth,
     Enough,
     Form,
+    Item,
     Lanes,
     Lead,
     Load,
@@ -22,6 +24,7 @@ from codegen.ast.lowered import (
     Work,
 )
 from codegen.record import record
+from codegen.verify.lowered.elements import Wrong
 
 _EXPRESSIONS = (Int, Name, Bin, Neg, Fun, Cond)
 _STEPS = (While, OverlappingSteps, Lead, Enough)
@@ -37,26 +40,29 @@ def written_out(form: Form) -> Iterator[Form]:
 
 
 def _is_open(form: Strips) -> bool:
-    return (form.lanes is not None and form.lanes.wider) or any(map(_is_open, _inside(form)))
-
-
-def _inside(form: Strips) -> Iterator[Strips]:
-    """Loops of vectors in the rows of a form."""
-    for p in form.parts:
-        yield from (x for x in (p.body if isinstance(p, While) else ()) if isinstance(x, Strips))
+    if form.lanes is not None:
+        return form.lanes.wider
+    inside = (x for p in form.parts if isinstance(p, While) for x in p.body)
+    return any(isinstance(x, ByWidth) or (isinstance(x, Strips) and _is_open(x)) for x in inside)
 
 
 def _rows_at(form: Strips, width: int) -> Strips:
     """With its vectors, or those of the loops in its rows, of that width."""
     if form.lanes is not None:
-        return _AtWidth(form.lanes, width).of(form) if form.lanes.wider else form  # type: ignore[no-any-return]
+        return _AtWidth(form.lanes, width).of(form) if form.lanes.wider else form
     parts = (
-        replace(p, body=tuple(_rows_at(x, width) if isinstance(x, Strips) else x for x in p.body))
-        if isinstance(p, While)
-        else p
-        for p in form.parts
+        replace(p, body=tuple(_item_at(x, width) for x in p.body)) if isinstance(p, While) else p for p in form.parts
     )
     return replace(form, parts=tuple(parts))
+
+
+def _item_at(x: Item, width: int) -> Item:
+    if isinstance(x, ByWidth):
+        lanes = x.narrow.lanes
+        if lanes is None or lanes.wider or x.wide.lanes is None or not x.wide.lanes.wider:
+            raise Wrong("chooses between vectors whose widths do not say how")
+        return _rows_at(x.wide, width) if width // lanes.elem.bytes > lanes.count else x.narrow
+    return _rows_at(x, width) if isinstance(x, Strips) else x
 
 
 @record
