@@ -210,7 +210,7 @@ def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnos
     return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
 
 
-def _by_user_plan(model: Modelled, plan: Plan, wider: bool) -> ProvenRegion:
+def _by_user_plan(model: Modelled, plan: Plan, wider: bool = False) -> ProvenRegion:
     if plan.digest and plan.digest != model.digest:
         raise InputError(
             "stale-plan",

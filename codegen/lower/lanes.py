@@ -93,7 +93,8 @@ def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements) -> bool
 
 def uses_again(form: Strips) -> bool:
     """Are vectors kept for the next step? That depends on how long they are."""
-    return any(isinstance(x, Enough) and x.ahead for p in form.parts if isinstance(p, Enough) for x in p.then)
+    enough = [p for p in form.parts if isinstance(p, Enough)]
+    return any(p.ahead for p in (*enough, *(x for p in enough for x in p.then if isinstance(x, Enough))))
 
 
 @record

@@ -49,7 +49,7 @@ def test_every_refusal_has_a_case() -> None:
     from tests.refuse.test_cases import CASES, MADE_UP
 
     have = {c.id for c in CASES} | set(MADE_UP) | {"unknown-size"}  # of the check command
-    cores = ("array", "call", "ldm", "shared", "slower", "store", "value")  # tests/sunway
+    cores = ("array", "call", "ldm", "remainders", "shared", "slower", "store", "value")  # tests/sunway
     have |= {"no-parallelism", *(f"sunway-{x}" for x in cores)}
     have |= {f"gpu-{x}" for x in ("array", "call", "value")}  # tests/gpu
     have |= {"thread-local"}  # tests/run/test_thread_local.py

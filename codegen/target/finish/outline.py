@@ -20,7 +20,7 @@ from codegen.target.finish.wrap import WIDTH, comment_open, lines_of
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _DEFINED = re.compile(r"#define (\w+)\(([^()]*)\) ?((?:.*\\\n)*.*)\n")
 _NAMED = 3  # statements that a macro is named after, at most
-_LANES = re.compile(r"\b(?:TW|tw)_(?:[FIU]|INT|UINT|[fiu]|int|uint)\d+[Xx](\d+)")
+_LANES = re.compile(r"\b(?:TW|tw)_(?:[FIU]|INT|UINT|[fiu]|int|uint)\d+(?:[Xx](\d+)|[Vv]\b)")
 
 
 @record
@@ -151,12 +151,13 @@ class _Outliner:
         statements = sorted({s for n in lines for s in self.owners.get(n, ())}, key=lambda s: (len(s), s))
         lanes = _LANES.search("\n".join(body))
         named = statements if len(statements) <= _NAMED else [statements[0], "TO", statements[-1]]
-        parts = ["TW", *named, *([] if is_value and statements else ["VALUE" if is_value else "STEPS"])]
-        stem = "_".join([*parts, *([f"X{lanes[1]}"] if lanes else [])])
+        parts = ["TW", *(named or ["REGION"]), *([] if is_value and statements else ["VALUE" if is_value else "STEPS"])]
+        stem = "_".join([*parts, *([f"X{lanes[1]}" if lanes[1] else "V"] if lanes else [])])
         name = next(n for k in range(1, 1000) if (n := stem if k == 1 else f"{stem}_{k}") not in self.words)
         self.words.add(name)
         what = ("A value" if is_value else "Steps") + (f" of {', '.join(statements)}" if statements else "")
-        comment = f"/* {what}{f', {lanes[1]} elements at once' if lanes else ''}. */"
+        many = "" if not lanes else f", {lanes[1]} elements at once" if lanes[1] else ", a vector at once"
+        comment = f"/* {what}{many}. */"
         self.macros.append(OutlinedMacro(name, found.names, body, comment, is_value))
         return self.macros[-1]
 

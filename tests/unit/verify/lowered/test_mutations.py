@@ -314,7 +314,7 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
     "vectors are read ahead of steps that may not be there": (
         "two of a row",
         Enough,
-        1,
+        2,
         lambda e: replace(e, step=1),
         "may not be there",
     ),
