@@ -8,12 +8,15 @@ from dataclasses import replace
 from math import prod
 
 from codegen.ast.ctree import CNode
+from codegen.diagnostics import Unsupported
 from codegen.gpu.body import plain_type
 from codegen.gpu.copies import is_moved, launcher_copies
 from codegen.gpu.dialect import MOST, Dialect
+from codegen.gpu.frame import check_call
 from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
 from codegen.gpu.plan.device import Device
 from codegen.gpu.read_back import Launch, check_launches, launched, parameter_names
+from codegen.gpu.read_copies import LauncherLines, check_copies
 from codegen.gpu.sizes import RowLengths, with_sizes
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.text import kernel_text as staged_text
@@ -29,14 +32,15 @@ from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.target.emit import Surroundings, deeper
 from codegen.target.finish.names import entries_of
-from codegen.target.finish.wrap import wrapped
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.computed_parameters import ComputedText, computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
+from codegen.verify.finish import broken_lines
 from codegen.verify.guards import check_ahead_of
+from codegen.verify.text.read import Unread
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 STAY = "tw_stay"  # what names of functions begin with is known when the file is
@@ -138,7 +142,13 @@ def emit_device(
 
     def finished(text: str) -> str:
         check_ahead_of(scop, text, guard_text(scop, ints), computed)
-        return wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
+        own = original.rstrip("\n")
+        try:
+            check_call(text, part.prototype, {f"tw_{a.name}": a.host for a in texts}, dict(with_sizes(scop).values))
+            return broken_lines(names.of(text), [own, deeper(own)]).rstrip("\n") + "\n"
+        except Unread as problem:
+            why = f"what stands in the file is not what was proven: {problem}"
+            raise Unsupported("no-proof", why, scop.loc) from None
 
     call = _call(scop, part, texts, arrays)
     worth = worth_text(scop, kernels, texts, code.device, ints) if arrays == "host" else ""
@@ -166,6 +176,10 @@ def device_part(
     memory = _DeviceArrays(texts, scratch, arrays, code.device)
     part = _part(kernels, views, memory, dialect, _values(scop, sizes))
     check_launches(scop, code.tree, part.body, _launched(kernels, part))
+    moved = {a.name: is_moved(a, arrays) for a in (*texts, *scratch)}
+    own = frozenset(a.name for a in scratch)
+    found = [(part.before, part.after), *([] if part.kept is None else [(part.kept.before, part.kept.after)])]
+    check_copies(scop, deps, [LauncherLines(*lines, moved, own) for lines in found])
     return part, texts, tuple(kernels.kernels)
 
 

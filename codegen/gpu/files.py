@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
+from codegen.gpu.frame import check_kernels, check_launchers, check_source
 from codegen.gpu.kernels import AHEAD, STRIP
 from codegen.gpu.tiles.model import UNITS
 from codegen.target.finish.names import NameSpelling
-from codegen.target.finish.wrap import wrapped
 from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
+from codegen.verify.finish import broken_lines
 
 
 def held_name(stem: str) -> str:
@@ -29,9 +30,15 @@ def _calls(parts: Sequence[DevicePart], word: str) -> bool:
     return any(p.stays or any(word in text for text in (*p.before, *p.after, *texts_of(p.body))) for p in parts)
 
 
-def _quoted(parts: Sequence[DevicePart], helpers: frozenset[str], of: Callable[[str], str]) -> list[str]:
-    """The kernels as lines of a C string, for interfaces that compile them when the program runs."""
-    text = wrapped(of(environment().get_template("gpu/kernels.cl.j2").render(regions=parts, helpers=helpers)))
+def _driver_text(parts: Sequence[DevicePart], helpers: frozenset[str], of: Callable[[str], str]) -> str:
+    """The kernels for interfaces that compile them when the program runs."""
+    text = environment().get_template("gpu/kernels.cl.j2").render(regions=parts, helpers=helpers)
+    check_kernels(text, parts)
+    return broken_lines(of(text))
+
+
+def _quoted(text: str) -> list[str]:
+    """A text as lines of a C string."""
     escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in text.strip().split("\n"))
     return [f'"{line}\\n"' for line in escaped]
 
@@ -44,7 +51,8 @@ def device_files(
     arrays: str,
     names: NameSpelling | None = None,
 ) -> tuple[tuple[str, str], ...]:
-    """Texts by the ending of their file's name."""
+    """Texts by the ending of their file's name. That one is not what was proven of its regions is a fault of templates,
+    which no input can lead to: then Unread is raised."""
     env, of = environment(), (names or NameSpelling()).of
     guard = f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_H"
     stops = arrays == "device"
@@ -54,9 +62,10 @@ def device_files(
         worth=arrays == "host" and parts,
     )
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
+    driver = _driver_text(parts, helpers, of) if dialect.probes else ""
     device = env.get_template(dialect.template).render(
         banner=banner, include=dialect.include, held=held, header=f"{stem}.tw.h", api=dialect.api, regions=parts,
-        stops=stops, helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(parts, helpers, of),
+        stops=stops, helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(driver),
         tiled=any(k.tiles for p in parts for k in p.kernels), unit_of=UNITS,
         ahead=any(v == AHEAD for p in parts for k in p.kernels for v in texts_of(k.body)),
         strips=any(v.startswith(STRIP) for p in parts for k in p.kernels for v in texts_of(k.body)),
@@ -65,4 +74,6 @@ def device_files(
         units=sorted({k.unit for p in parts for k in p.kernels if k.unit}),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
     )  # fmt: skip
-    return ((dialect.ending, wrapped(of(device.rstrip("\n") + "\n"))), (".tw.h", wrapped(of(header))))
+    check_launchers(device, parts)
+    check_source(device, driver) if driver else check_kernels(device, parts)
+    return ((dialect.ending, broken_lines(of(device.rstrip("\n") + "\n"))), (".tw.h", broken_lines(of(header))))

@@ -74,7 +74,7 @@ def launched(name: str, small: str) -> str:
 
 def check_kernel(scop: Scop, kernel: PrintedKernel, printer: Printer) -> None:
     """Raises Unsupported unless the printed body of a kernel is what the tree says for one thread."""
-    cursor = Cursor(read_events(_lines(kernel.body)), reserved(scop))
+    cursor = Cursor(read_events(printed_lines(kernel.body)), reserved(scop))
     for var, name in kernel.names.items():
         cursor.known(name, var)
     try:
@@ -88,7 +88,7 @@ def check_kernel(scop: Scop, kernel: PrintedKernel, printer: Printer) -> None:
 def check_launches(scop: Scop, tree: CNode, body: Sequence[View], launches: Mapping[str, Launch]) -> None:
     """Raises Unsupported unless the launcher starts each kernel where the tree has it."""
     try:
-        cursor = Cursor(read_events(_lines(body)), reserved(scop))
+        cursor = Cursor(read_events(printed_lines(body)), reserved(scop))
         reader = _LaunchReader(cursor, launches)
         reader.node(tree, first_place(scop, cursor))
         if cursor.peek().kind != "end" or reader.left:
@@ -103,7 +103,7 @@ def parameter_names(parameters: str) -> list[str]:
     return [re.findall(r"\w+", x)[-1] for x in parameters.split(", ") if x]
 
 
-def _lines(views: Sequence[View]) -> str:
+def printed_lines(views: Sequence[View]) -> str:
     """Views as the files for devices have them."""
     module = environment().get_template("gpu/lines.j2").module
     return str(module.lines(views, "  "))  # type: ignore[attr-defined]

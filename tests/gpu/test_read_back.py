@@ -69,7 +69,7 @@ def texts(name: str, dialect: Dialect = CUDA) -> list[str]:
     """The printed bodies of kernels, and the launcher's behind them."""
     made, code = region(name)
     part, _, _ = device_part(made.program.scop, made.program.deps, code, dialect, "host")
-    return [read_back._lines(x) for x in (*(k.body for k in part.kernels), part.body)]
+    return [read_back.printed_lines(x) for x in (*(k.body for k in part.kernels), part.body)]
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -111,8 +111,8 @@ DAMAGES = {
 def test_a_damaged_text_is_refused(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, old, new = DAMAGES[what]
     assert any(old in text for text in texts(name)), texts(name)
-    real = read_back._lines
-    monkeypatch.setattr(read_back, "_lines", lambda views: real(views).replace(old, new, 1))
+    real = read_back.printed_lines
+    monkeypatch.setattr(read_back, "printed_lines", lambda views: real(views).replace(old, new, 1))
     made, code = region(name)
     with pytest.raises(Unsupported) as error:
         device_part(made.program.scop, made.program.deps, code, CUDA, "host")

@@ -1,0 +1,227 @@
+"""Proof of what a launcher does with arrays ahead of its kernels and behind them, from the printed lines.
+
+Boxes are read as sets of elements, with the condition that a copy stands under: what the region reads before it writes
+it has come, what it writes goes back, nothing goes back that the device has not, and there is room for all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from codegen.ast.ctree import Bin, CExpr, Name
+from codegen.diagnostics import Unsupported
+from codegen.gpu import transfers
+from codegen.gpu.body import plain_type
+from codegen.record import record
+from codegen.scop.dependences import Dependences
+from codegen.scop.model import Array, Scop
+from codegen.verify.guards import Parameters
+from codegen.verify.readback import TreePoint
+from codegen.verify.text.read import Node, Unread, read_expression, read_statements
+
+_CONDITION = re.compile(r"if \((.*)\) ((?:TW_TRY|tw_kept)\(tw_.*)")
+_CHECKED = re.compile(r"(TW_TRY|tw_kept)\((.*), \"region \d+ of \w+\"\);")
+_MEMORY = re.compile(r"static (?:thread_local|_Thread_local) tw_memory tw_(\w+)_memory;")
+_SILENT = re.compile(r"tw_held \*tw_\w+_held;|tw_running = 1;|cl_int tw_status = tw_begin\(\);")
+_PROBES = ("cudaFree(NULL)", "hipFree(NULL)", "tw_status")
+_MET = ("cudaDeviceSynchronize()", "hipDeviceSynchronize()", "clFinish(tw_queue)", "tw_settled()")
+_RESERVED = (
+    r"tw_reserve\(&tw_{0}_memory, &(\w+), sizeof \*{0}, \(void \*\*\)&{0}\)",
+    r"tw_reserve\(&tw_{0}_memory, &(\w+), sizeof\({1}\), &{0}\)",
+    r"tw_hold\(&tw_{0}_memory, tw_{0}, &(\w+), sizeof \*{0}, \(void \*\*\)&{0}, &tw_{0}_held\)",
+)
+_CAME = (
+    r"tw_copy\({0}, tw_{0}, sizeof \*{0}, &(\w+), (?:cuda|hip)MemcpyHostToDevice\)",
+    r"tw_copy\({0}, tw_{0}, sizeof\({1}\), &(\w+), 1\)",
+    r"tw_bring\(tw_{0}_held, {0}, tw_{0}, sizeof \*{0}, &(\w+)\)",
+)
+_WENT = (
+    r"tw_copy\(tw_{0}, {0}, sizeof \*{0}, &(\w+), (?:cuda|hip)MemcpyDeviceToHost\)",
+    r"tw_copy\({0}, tw_{0}, sizeof\({1}\), &(\w+), 0\)",
+    r"tw_wrote\(tw_{0}_held, tw_{0}, {0}, sizeof \*{0}, &(\w+)\)",
+)
+
+
+@record
+class LauncherLines:
+    """What a launcher does ahead of its kernels and behind them; `moved` says of the pointers that kernels get which
+    have memory on the device that the launcher looks after, and `own` are those that the host has not."""
+
+    before: Sequence[str]
+    after: Sequence[str]
+    moved: Mapping[str, bool]
+    own: frozenset[str]
+
+
+def check_copies(scop: Scop, deps: Dependences, launchers: Sequence[LauncherLines]) -> None:
+    """Raises Unsupported unless arrays are on the device where kernels need them, and at home afterwards."""
+    proven: set[object] = set()
+    try:
+        for reader in [_CopyReader(scop, lines) for lines in launchers]:
+            reader.read()
+            for name in (n for n, a in scop.arrays.items() if not a.inside and scop.accesses_to(n)):
+                moved = reader.moved(name)
+                if moved not in proven:  # launchers of a region copy the same boxes
+                    reader.check_array(deps, name)
+                proven.add(moved)
+    except Unread as problem:
+        raise Unsupported("no-proof", f"transfers could not be proven: {problem}", scop.loc) from None
+
+
+@dataclass
+class _CopyReader:
+    scop: Scop
+    lines: LauncherLines
+    boxes: dict[str, Node] = field(default_factory=dict)
+    declared: set[str] = field(default_factory=set)
+    rooms: dict[str, str] = field(default_factory=dict)  # boxes by the names of pointers
+    came: dict[str, tuple[str, str]] = field(default_factory=dict)  # with the conditions of copies
+    went: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.parameters = Parameters(self.scop)
+        self.kinds = {(a.name if a.inside else a.base): plain_type(a.elem) for a in self.scop.arrays.values()}
+
+    def read(self) -> None:
+        for line in (part.strip() for x in self.lines.before for part in x.split("\n")):
+            self._before(line)
+        met = False
+        for line in self.lines.after:
+            if not met:
+                met = self._call(line, ("TW_TRY", "tw_kept")) in _MET
+                if not met:
+                    raise Unread(f"`{line}` stands where kernels are waited for")
+            elif line != "tw_running = 0;":
+                self._copy(line, _WENT, "tw_kept", self.went)
+        if not met or set(self.rooms) != {n for n, moved in self.lines.moved.items() if moved}:
+            raise Unread("an array has no room on the device, or kernels are not waited for")
+
+    def _before(self, line: str) -> None:
+        box = re.match(r"const tw_box (\w+) = ", line)
+        memory = _MEMORY.fullmatch(line)
+        pointer = re.fullmatch(r"([\w ]+?) \*?(?:const )?(\w+) = (\w+);", line)
+        if box is not None:
+            (s,) = read_statements(line)
+            if box[1] in self.boxes:
+                raise Unread(f"`{box[1]}` stands for two boxes")
+            self.boxes[box[1]] = s.kids[2]
+        elif memory is not None or _SILENT.fullmatch(line):
+            return
+        elif pointer is not None and pointer[3] in ("NULL", f"tw_{pointer[2]}"):
+            self._pointer(pointer[1], pointer[2], pointer[3])
+        elif self._call(line, ("TW_TRY",)) not in _PROBES:
+            self._room_or_copy(line)
+
+    def _pointer(self, kind: str, name: str, value: str) -> None:
+        moved = self.lines.moved.get(name)
+        if moved is None or name in self.declared or moved != (value == "NULL"):
+            raise Unread(f"`{name}` is no array that kernels get, or lies elsewhere")
+        if kind not in (self.kinds[name], "cl_mem"):
+            raise Unread(f"`{name}` has elements of another type")
+        self.declared.add(name)
+
+    def _room_or_copy(self, line: str) -> None:
+        call = self._call(line, ("TW_TRY",))
+        for name in self.declared:
+            for pattern in _RESERVED:
+                m = re.fullmatch(pattern.format(name, re.escape(self.kinds[name])), call)
+                if m is not None:
+                    if name in self.rooms:
+                        raise Unread(f"`{name}` has room twice")
+                    self.rooms[name] = self._known(m[1])
+                    return
+        self._copy(line, _CAME, "TW_TRY", self.came)
+
+    def _copy(self, line: str, patterns: Sequence[str], checked: str, into: dict[str, tuple[str, str]]) -> None:
+        m = _CONDITION.fullmatch(line)
+        cond, rest = (m[1], m[2]) if m is not None else ("", line)
+        call = self._call(rest, (checked,))
+        for name in self.rooms:
+            for pattern in patterns:
+                found = re.fullmatch(pattern.format(name, re.escape(self.kinds[name])), call)
+                if found is not None and name not in into and name not in self.lines.own:
+                    into[name] = self._known(found[1]), cond
+                    return
+        raise Unread(f"`{line}` is no copy of an array that has room")
+
+    def _call(self, line: str, checked: Sequence[str]) -> str:
+        """What is called, if it is seen whether that worked."""
+        m = _CHECKED.fullmatch(line)
+        return m[2] if m is not None and m[1] in checked else ""
+
+    def _known(self, box: str) -> str:
+        if box not in self.boxes:
+            raise Unread(f"`{box}` is no box")
+        return box
+
+    def moved(self, name: str) -> object:
+        """All that is known of an array's copies."""
+        pointer = self.scop.arrays[name].base
+        found = [x.get(pointer, ("", "")) for x in (self.came, self.went)]
+        boxes = [self.boxes.get(b) for b in (self.rooms.get(pointer, ""), *(b for b, _ in found))]
+        return name, tuple(boxes), tuple(c for _, c in found), pointer in self.declared
+
+    # -- sets --------------------------------------------------------------------------------------
+
+    def check_array(self, deps: Dependences, name: str) -> None:
+        """What happens to one array of the program."""
+        array = self.scop.arrays[name]
+        pointer = array.base
+        if pointer not in self.rooms:
+            if self.lines.moved.get(pointer, True) or pointer not in self.declared:
+                raise Unread(f"`{pointer}` is not on the device")
+            return
+        for box in {self.rooms[pointer], *(x[pointer][0] for x in (self.came, self.went) if pointer in x)}:
+            self._check_strides(array, name, self.boxes[box])
+        space = self.scop.accesses_to(name)[0][1].relation.range().get_space()
+        space = space.align_params(self.scop.context.get_space())
+        none = isl.Set.empty(space)
+        come, go = (self._elements(space, *x[pointer]) if pointer in x else none for x in (self.came, self.went))
+        all_ = self._elements(space, self.rooms[pointer], "")
+        problem = transfers.wrong_transfers(transfers.Elements(all_, come, go), self.scop, deps, name)
+        if problem:
+            raise Unread(problem)
+
+    def _elements(self, space: isl.Space, box: str, cond: str) -> isl.Set:
+        """The elements of a box, where a condition holds."""
+        _, lows, counts, _ = self.boxes[box].kids
+        names = tuple(f"\0x{k}" for k in range(space.dim(isl.dim_type.set)))
+        point = TreePoint(isl.Set.universe(space), names, (), (), ())
+        found = isl.Set.universe(space)
+        if names:
+            for x, low, count in zip(names, lows.kids, counts.kids, strict=True):
+                first, many = self.parameters.value(low), self.parameters.value(count)
+                inside: CExpr = Bin("&&", Bin("<=", first, Name(x)), Bin("<", Name(x), Bin("+", first, many)))
+                found = found.intersect(point.condition(inside))
+        if cond:
+            found = found.intersect(point.condition(self.parameters.value(read_expression(cond))))
+        return found.intersect_params(self.scop.context)
+
+    def _check_strides(self, array: Array, name: str, box: Node) -> None:
+        """Neighbours are as far apart as the declaration, or the source's own arithmetic, has them."""
+        rank, lows, counts, strides = box.kids
+        flat = next((x for _, a in self.scop.accesses_to(name) for x in a.path if x.kind == "flat"), None)
+        wanted = [(s,) for s in flat.strides] if flat is not None else [
+            tuple(array.extents[k + 1 :]) for k in range(array.rank)]  # fmt: skip
+        if not wanted:
+            if [x.kids for x in (lows, counts, strides)] != [(Node("number", "0"),)] * 3 or rank.text != "0":
+                raise Unread(f"`{array.base}` is one element, and more are copied")
+            return
+        if rank.text != str(len(wanted)) or any(len(x.kids) != len(wanted) for x in (lows, counts, strides)):
+            raise Unread(f"a box of `{array.base}` has another number of subscripts")
+        for found, factors in zip(strides.kids, wanted, strict=True):
+            if _factors(found) != sorted(f for e in factors for f in _factors(read_expression(e))):
+                raise Unread(f"rows of `{array.base}` are apart by another number of elements")
+
+
+def _factors(e: Node) -> list[Node]:
+    """The factors of a product, in some order; casts to `long` change no value, and ones none either."""
+    if e.kind == "cast" and e.text == "long":
+        return _factors(e.kids[0])
+    if e.kind == "binary" and e.text == "*":
+        return sorted((*_factors(e.kids[0]), *_factors(e.kids[1])))
+    return [] if e == Node("number", "1") else [e]
