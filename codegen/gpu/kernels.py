@@ -176,10 +176,10 @@ class Kernels:
         nest, shared = what.nest, frozenset(h.array for h in self.scratch)
         thread = fresh(nest.grid.loop.name, taken)
         here = {**names, nest.grid.var: thread}
-        before, after = (
-            _Thread(self, shared, ()).views(Block(part), here, {h.array: h for h in nest.held}, taken | {thread})
-            for part in (nest.before, nest.after)
-        )
+        held, parts = {h.array: h for h in nest.held}, (Block(nest.before), Block(nest.after))
+        before, after = (_Thread(self, shared, ()).views(part, here, held, taken | {thread}) for part in parts)
+        for part, views in zip(parts, (before, after), strict=True):
+            self._check(PrintedKernel(part, (), here, views, shared, self._types(), held))
         counter = fresh(nest.loop.loop.name, taken | {thread})
         return StagedKernel(what, {**here, nest.loop.var: counter}, before, after, shared, self.calls)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Int, walk
 from codegen.diagnostics import Unsupported
@@ -53,6 +53,7 @@ class PrintedKernel:
     body: Sequence[View]
     scratch: frozenset[str]
     types: Mapping[str, str]
+    held: Mapping[str, Held] = field(default_factory=dict)  # variables that are declared around it
 
 
 @record
@@ -127,7 +128,8 @@ class _ThreadReader(_ConditionReader):
         self.kernel, self.printer = kernel, printer
 
     def read(self, here: Place) -> None:
-        self.node(self.kernel.node, replace(here, names=dict(self.kernel.names)))
+        held = dict(self.kernel.held)
+        self.node(self.kernel.node, replace(here, names=dict(self.kernel.names), held=held))
         if self.cursor.peek().kind != "end":
             raise Unread(f"`{self.cursor.peek().text}` stands behind the loops")
 

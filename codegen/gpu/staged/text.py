@@ -4,13 +4,15 @@ it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import For, Held, Instance, substitute
+from codegen.diagnostics import Unsupported
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.staged.find import LoopOperand, StagedLoop, element
 from codegen.gpu.staged.prove import bytes_of
+from codegen.gpu.staged.read_back import check_statements
 from codegen.gpu.tiles import model
 from codegen.gpu.tiles.model import DEEP, StagedOperand
 from codegen.gpu.tiles.text import Printed, RegisterBody, formula, plus, staging
@@ -19,6 +21,7 @@ from codegen.scop.model import Scop
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
+from codegen.verify.text.read import Unread
 
 # Names of the template that are printed without their first letters where the region has no such names.
 LOCALS = (
@@ -69,7 +72,8 @@ class _Context:
         p = self.kernel.what
         nest = p.nest
         thread, counter = (self.ints.names[lp.var] for lp in (nest.grid, nest.loop))
-        body = [self._body(at, m, True) for m, at in enumerate(nest.body)]
+        body, tail = ([self._body(at, m, full) for m, at in enumerate(nest.body)] for full in (True, False))
+        self.check(body, tail)
         return {
             "name": self.how.name, "parameters": self.how.parameters, "comment": self._comment(),
             "threads": self._by_width(p.threads, p.single, "V > 1"), "depth": p.staging.depth,
@@ -83,11 +87,29 @@ class _Context:
             "rows": self._count(nest.grid), "deep": self._count(nest.loop), "aligned": self._aligned(),
             "strides": sorted({x for o in p.operands for x in (o.staged.own, o.staged.depth) if not x.isdigit()}),
             "ahead": self.kernel.before, "behind": self.kernel.after, "body": body,
-            "tail": [self._body(at, m, False) for m, at in enumerate(nest.body)],
+            "tail": tail,
             "alone": any(o.staged.alone for o in p.operands),
             "operands": [self._operand(o, n) for n, o in enumerate(p.operands)],
             "own": self._own(), "kept": [self._kept(m, a) for m, a in p.kept],
         }  # fmt: skip
+
+    def check(self, body: Sequence[str], tail: Sequence[str]) -> None:
+        """Raises Unsupported unless statements compute what those of the plain loop do, from places of its elements."""
+        p = self.kernel.what
+        plain, calls = self._printer(self.ints.names), dict(self.kernel.calls)
+        wanted = [replace(plain, calls=calls).statement(self.scop.statement(x.stmt), x) for x in p.nest.body]
+        places: dict[str, str] = {}
+        for o in p.operands:
+            element_ = self._element(p.nest.body[o.reader], o.staged.access, self.ints.names)
+            places[f"{self._named(o.staged.name, 'shared')}[{self._place(o.staged)}]"] = element_
+            places[f"{self._named(o.staged.name, 'registers')}[tw_k]"] = element_
+        found = (self._kept(m, number) for m, number in p.kept)
+        kept = {x["name"]: x["element"] for x in found}
+        try:
+            for lines in (body, tail):
+                check_statements(lines, wanted, places, kept)
+        except Unread as problem:
+            raise Unsupported("no-proof", str(problem), self.scop.loc) from None
 
     def _by_width(self, wide: int, single: int, test: str) -> str:
         """A number that depends on what copies bring."""
