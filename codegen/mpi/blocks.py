@@ -3,7 +3,7 @@ model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -17,6 +17,7 @@ from codegen.scop.types import LONG
 
 MINE, GIVER, TAKER = "mine", "giver", "taker"
 STEPS = ("tw_step_from", "tw_step_to")  # where steps without a message begin and end
+PANEL = ("tw_panel_from", "tw_panel_to")  # where a panel begins and ends
 
 
 @record
@@ -50,7 +51,7 @@ def blocks_of(scop: Scop, cut: Cut, layouts: Sequence[ArrayDistribution] = ()) -
         else:
             out[same] = replace(out[same], arrays=(*out[same].arrays, x))
     for q, axis in [(x, k) for x in cut.shared for k in range(1 + len(x.across))]:
-        first, past = _range(scop, q, axis)
+        first, past = span(shared_values(scop, q, name, axis) for name in q.stmts)
         for k, b in ((k, b) for k, b in enumerate(out) if b.axis == axis):
             low, high = b.first.union_min(first).coalesce(), b.past.union_max(past).coalesce()
             fits = not b.arrays or (low.is_equal(b.first) and high.is_equal(b.past))
@@ -68,18 +69,22 @@ def _near(a: isl.PwAff, b: isl.PwAff) -> bool:
 
 def shared_values(scop: Scop, q: Phase, stmt: str, axis: int) -> isl.Set:
     """The values of a shared iterator in all iterations of the loops around it."""
+    return values_of(scop, stmt, q.positions(stmt)[axis])
+
+
+def values_of(scop: Scop, stmt: str, at: int) -> isl.Set:
+    """The values of an iterator of a statement."""
     values = scop.statement(stmt).domain.intersect_params(scop.context)
-    at, n = q.positions(stmt)[axis], values.dim(isl.dim_type.set)
+    n = values.dim(isl.dim_type.set)
     values = values.project_out(isl.dim_type.set, at + 1, n - at - 1)
     return values.project_out(isl.dim_type.set, 0, at).reset_tuple_id()
 
 
-def _range(scop: Scop, q: Phase, axis: int) -> tuple[isl.PwAff, isl.PwAff]:
-    """The first value of a shared iterator and the one behind its last."""
+def span(found: Iterable[isl.Set]) -> tuple[isl.PwAff, isl.PwAff]:
+    """The first of some values and the one behind the last."""
     low: isl.PwAff | None = None
     high: isl.PwAff | None = None
-    for name in q.stmts:
-        values = shared_values(scop, q, name, axis)
+    for values in found:
         hull = isl.Set.from_basic_set(values.simple_hull())
         values = hull if hull.dim_is_bounded(isl.dim_type.set, 0) else values
         a, b = values.dim_min(0), values.dim_max(0).add_constant_val(isl.Val(1))

@@ -12,7 +12,7 @@ from itertools import product
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, STEPS, TAKER, RankBlocks
+from codegen.mpi.blocks import GIVER, PANEL, STEPS, TAKER, RankBlocks
 from codegen.mpi.counting import points, with_values
 from codegen.mpi.layout import extent_of
 from codegen.mpi.phase_program import OUTER
@@ -122,8 +122,8 @@ def _box(scop: Scop, array: Array, part: isl.Set, asked: _Asked) -> Box:
     lows, pasts = [], []
     for k in range(part.dim(_SET)):
         extent = extent_of(scop, array, k)
-        lows.append(_ends(part, k, tuple(_candidates(space, extent, blocks, 0)), -1))
-        pasts.append(_ends(part, k, tuple(_candidates(space, extent, blocks, 1)), 1))
+        lows.append(ends_near(part, k, tuple(_candidates(space, extent, blocks, 0)), -1))
+        pasts.append(ends_near(part, k, tuple(_candidates(space, extent, blocks, 1)), 1))
     always = Box(tuple(lows), tuple(pasts), isl.Set.universe(space))
     whole = Box(always.lows, always.pasts, _when(part, asked.ranks, blocks))
     runs = always.elements(part).intersect_params(asked.some).params()
@@ -194,12 +194,14 @@ def _candidates(
             far = steps[1].sub(steps[0]).scale_val(isl.Val(slope))
             wider.append(plain.sub(far) if which == 0 else plain.add(far))
         yield tuple(wider)
+    if space.find_dim_by_name(_PARAM, PANEL[which]) >= 0:
+        yield (of(PANEL[which]),)
     yield (isl.Aff.zero_on_domain(local),)
     if extent is not None and extent.n_piece() == 1:
         yield (extent.align_params(space).get_pieces()[0][1],)
 
 
-def _ends(part: isl.Set, k: int, rows: Sequence[Sequence[isl.Aff]], sign: int) -> tuple[isl.Aff, ...]:
+def ends_near(part: isl.Set, k: int, rows: Sequence[Sequence[isl.Aff]], sign: int) -> tuple[isl.Aff, ...]:
     """The ends that hold for all elements of a set, as near as they can be."""
     local = isl.LocalSpace.from_space(part.get_space())
     at = isl.Aff.var_on_domain(local, _SET, k)

@@ -61,7 +61,7 @@ def _iterator(scop: Scop, stmt: str, held: dict[str, int], behind: int) -> int |
 
 def handed_across(p: Program, q: Phase, axis: int) -> str:
     """Does a value go from one value of an iterator to another inside of a phase? Empty if none does."""
-    for m in _dependences(p):
+    for m in dependences(p):
         ends = str(m.get_tuple_name(_IN)), str(m.get_tuple_name(_OUT))
         if all(s in q.stmts for s in ends):
             for k in range(q.depth):
@@ -72,7 +72,8 @@ def handed_across(p: Program, q: Phase, axis: int) -> str:
     return ""
 
 
-def _dependences(p: Program) -> Iterator[isl.Map]:
+def dependences(p: Program) -> Iterator[isl.Map]:
+    """All pairs whose order counts, those of reductions included."""
     yield from maps_of(p.deps.must)
     for found in (p.deps.folds, p.deps.flows):
         for array in sorted(found):

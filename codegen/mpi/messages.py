@@ -48,14 +48,22 @@ class Exchange:
     elements: Mapping[str, isl.Set]
 
 
+def sent_when(cut: Cut, x: Exchange) -> str:
+    """When ranks send what an exchange has."""
+    q = next((q for q in cut.phases if x.phase == q.name), None)
+    if q is not None:
+        return f"behind {', '.join(q.stmts)}"
+    return {START: "first", "": "at the end"}.get(x.phase, "for each panel")
+
+
 def message_space(p: Program, outer: Sequence[str], blocks: Sequence[RankBlocks]) -> isl.Space:
     """The parameters of a message."""
     names = [x.name for x in block_params(blocks, GIVER, TAKER)]
     return with_params(param_space(p.scop), [*outer, *names])
 
 
-def two_ranks(space: isl.Space, blocks: Sequence[RankBlocks]) -> isl.Set:
-    """What holds for the blocks of any two ranks: along an axis of their grid, the one with the lower coordinate has
+def two_ranks(space: isl.Space, blocks: Sequence[RankBlocks], itself: bool = False) -> isl.Set:
+    """What holds for the blocks of any two ranks, or with `itself` of a rank and itself, too: along an axis of their grid, the one with the lower coordinate has
     the lower values in all of them, or both have the same; they differ along one axis at least."""
 
     def at_most(values: isl.Set, a: str, b: str) -> isl.Set:
@@ -85,6 +93,7 @@ def two_ranks(space: isl.Space, blocks: Sequence[RankBlocks]) -> isl.Set:
         apart = related(axis, GIVER, TAKER).union(related(axis, TAKER, GIVER))
         out = out.intersect(apart.union(alike(axis))).union(same.intersect(apart))
         same = same.intersect(alike(axis))
+    out = out.union(same) if itself else out
     return out.intersect(cut_evenly(space, blocks, GIVER, TAKER)).coalesce()
 
 
@@ -100,7 +109,8 @@ def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Excha
         found: dict[str, isl.Set] = {}
         for array in sorted(p.deps.flows):
             if not p.scop.arrays[array].inside and not joined(q, array):
-                flow = [handed_on(q, m)[1] for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
+                maps = [m for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
+                flow = [handed_on(q, m)[1] for m in maps if not cut.in_panels(str(m.get_tuple_name(_OUT)), array)]
                 _add(found, array, _crossing(RankedProgram(p, cut, blocks), q, array, flow))
         if found:
             out.append(Exchange(q.name, outer_names(q), found))
@@ -196,6 +206,8 @@ def _halo(p: Program, cut: Cut, blocks: Sequence[RankBlocks], array: str) -> isl
     for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
         m = m.align_params(space)
         reader = str(m.get_tuple_name(_IN))
+        if cut.in_panels(reader, array):
+            continue
         r = cut.phase_of(reader)
         if r.shared is not None:
             m = m.intersect_domain(run_by(m.domain(), r, reader, blocks, TAKER))

@@ -21,6 +21,10 @@ MESSAGES = 4
 PLAIN = 2
 # Blocks for each rank where they are dealt out in turn: the last rank to have one left is an eighth behind at most.
 DEALT = 8
+# Steps of a product that are computed with one panel: as many as kernels take at once, about.
+PANEL = 256
+# Arrays in panels of one phase, at most.
+PANEL_ARRAYS = 8
 
 
 @record

@@ -38,7 +38,7 @@ def margins(ranked: RankedProgram, moves: Sequence[Exchange]) -> Mapping[str, Ma
     """The shared phases that can begin before messages have arrived, with what of them has to wait; the fewest
     iterations on either side."""
     out = {}
-    for q in (q for q in ranked.cut.shared if not q.reduced and not q.ordered):
+    for q in (q for q in ranked.cut.shared if not q.reduced and not q.ordered and q.panels is None):
         busy = busy_iterations(ranked, q, moves)
         found = _margins(busy, ranked, q)
         if found is not None:

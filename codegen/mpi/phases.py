@@ -27,6 +27,17 @@ class NotShared(Exception):
 
 
 @record
+class Panels:
+    """Ranges of values of one iterator of each statement, between `first` and `past`, that a phase runs one behind the
+    other. What it reads of `arrays` in a range comes to a rank for that range alone."""
+
+    iterators: tuple[tuple[str, int], ...]
+    arrays: tuple[str, ...]
+    first: isl.PwAff
+    past: isl.PwAff
+
+
+@record
 class Phase:
     """`tree` is the nest, `outer` the loops around it. Ranks share the iterations of its first loop, `shared`; None:
     each runs them all."""
@@ -38,6 +49,7 @@ class Phase:
     reduced: tuple[tuple[str, str], ...] = ()  # operators and arrays of reductions that the shared loop carries
     ordered: bool = False  # ranks run their blocks one after the other, and hand on what they computed
     across: tuple[tuple[tuple[str, int], ...], ...] = ()  # further axes of a grid: which iterator of each statement
+    panels: Panels | None = None  # it runs in panels
 
     @property
     def stmts(self) -> tuple[str, ...]:
@@ -51,6 +63,11 @@ class Phase:
     def positions(self, stmt: str) -> tuple[int, ...]:
         """The iterators of a statement that are shared out, one for each axis of the grid of ranks."""
         return (self.depth, *(dict(axis)[stmt] for axis in self.across))
+
+    def along(self, scop: Scop) -> str:
+        """The loop that is run panel by panel; empty if none is."""
+        at = dict(self.panels.iterators) if self.panels is not None else {}
+        return scop.statement(self.stmts[0]).iterators[at[self.stmts[0]]] if at else ""
 
     def names(self, scop: Scop) -> tuple[str, ...]:
         """The loops that are shared out, by the names that they have around the first statement."""
@@ -70,6 +87,11 @@ class Cut:
 
     def phase_of(self, stmt: str) -> Phase:
         return next(p for p in self.phases if stmt in p.stmts)
+
+    def in_panels(self, stmt: str, array: str) -> bool:
+        """Does a statement read an array panel by panel?"""
+        panels = self.phase_of(stmt).panels
+        return panels is not None and array in panels.arrays
 
     @property
     def shared(self) -> tuple[Phase, ...]:

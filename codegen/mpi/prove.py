@@ -38,7 +38,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.times import in_order
 from codegen.transform.program import Program
 from codegen.verify.evidence import between_runs, collect
-from codegen.verify.proofs import not_exactly_once, prove
+from codegen.verify.proofs import not_exactly_once, prove, wrong_subscript
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -78,13 +78,14 @@ def wrong_message(
     """Behind every phase, the loops of its messages run over all elements that other ranks read of what was written in
     it, and no others than it wrote; at the end, over the elements whose last value is a giver's."""
     sent = {(x.phase, a): [t for t in parts if t.array == a] for x, parts in found for a in x.elements}
-    problem = _wrong_loops([t for _, parts in found for t in parts])
+    problem = wrong_loops([t for _, parts in found for t in parts])
     if problem:
         return problem
     finals, ranked = final_writers(p), RankedProgram(p, cut, blocks)
     for q in cut.shared:
         for array in (a for a in sorted(finals) if not joined(q, a)):
-            flow = [handed_on(q, m)[1] for m in maps_of(p.deps.flows[array])]
+            maps = [m for m in maps_of(p.deps.flows[array]) if not cut.in_panels(str(m.get_tuple_name(_OUT)), array)]
+            flow = [handed_on(q, m)[1] for m in maps]
             problem = _behind(ranked, q, array, flow, sent.get((q.name, array), ()))
             if problem:
                 return problem
@@ -99,11 +100,11 @@ def wrong_message(
     return ""
 
 
-def _wrong_loops(parts: Sequence[MessageLoops]) -> str:
-    """The loops over the elements of messages run over each of them once."""
+def wrong_loops(parts: Sequence[MessageLoops]) -> str:
+    """The loops over the elements of messages run over each of them once, and name it."""
     for t in parts:
         scop = t.made.scop
-        wrong = prove(scop, no_dependences(param_space(scop)), t.made.code, (not_exactly_once,))
+        wrong = prove(scop, no_dependences(param_space(scop)), t.made.code, (not_exactly_once, wrong_subscript))
         if wrong:
             return wrong[0].message
     return ""
@@ -113,13 +114,13 @@ def wrong_turns(ranked: RankedProgram, q: Phase, parts: Sequence[MessageLoops]) 
     """What a rank gets before its turn in a phase is what it reads of those before it, and what those have written. All
     that they run stands before all that it runs, in the source as well."""
     p = ranked.p
-    problem = _wrong_loops(parts)
+    problem = wrong_loops(parts)
     for array in sorted(p.deps.flows):
         if not p.scop.arrays[array].inside:
             flow = [handed_on(q, m)[0] for m in maps_of(p.deps.flows[array])]
             sent = [t for t in parts if t.array == array]
             problem = problem or _behind(ranked, q, array, flow, sent)
-            back = _message(sent, array, p, message_space(p, outer_names(q), ranked.blocks))
+            back = message_elements(sent, array, p, message_space(p, outer_names(q), ranked.blocks))
             problem = problem or _backwards(ranked, q, back)
     return problem
 
@@ -139,7 +140,7 @@ def _backwards(ranked: RankedProgram, q: Phase, got: isl.Set) -> str:
 
 def wrong_totals(p: Program, q: Phase, parts: Sequence[MessageLoops]) -> str:
     """What ranks join behind a phase is all that its reductions gather in, and nothing else."""
-    problem = _wrong_loops(parts)
+    problem = wrong_loops(parts)
     for t in parts:
         (s,) = t.made.scop.statements
         want = gathered(p, q, t.array)
@@ -154,7 +155,7 @@ def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequenc
     """Steps without a message: all that a rank reads in them it runs itself, or has from before, or gets ahead of
     them, or has got once because nobody writes it; and messages have what their sender ran last, or holds."""
     p, blocks = ranked.p, ranked.blocks
-    problem = not_closed(ranked, wide) or not_kept(ranked, wide) or _wrong_loops(move[1])
+    problem = not_closed(ranked, wide) or not_kept(ranked, wide) or wrong_loops(move[1])
     if problem:
         return problem
     space = message_space(p, move[0].outer, blocks)
@@ -162,7 +163,7 @@ def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequenc
     want = wide_halo(ranked, wide)
     for array in sorted(p.deps.flows):
         if not p.scop.arrays[array].inside:
-            got = _message([t for t in move[1] if t.array == array], array, p, space)
+            got = message_elements([t for t in move[1] if t.array == array], array, p, space)
             needed = want.get(array, got.subtract(got)).align_params(space)
             needed, got = needed.intersect_params(ranks), got.intersect_params(ranks)
             if not needed.is_subset(got):
@@ -172,7 +173,7 @@ def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequenc
     return ""
 
 
-def _message(parts: Sequence[MessageLoops], array: str, p: Program, space: isl.Space) -> isl.Set:
+def message_elements(parts: Sequence[MessageLoops], array: str, p: Program, space: isl.Space) -> isl.Set:
     """The elements of an array in a message."""
     (one, *_) = p.scop.accesses_to(array)
     out = isl.Set.empty(one[1].relation.range().get_space().align_params(space))
@@ -188,7 +189,7 @@ def _behind(
     """The message behind a phase, for one array."""
     p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
     space = message_space(p, outer_names(q), blocks)
-    ranks, got = two_ranks(space, blocks), _message(parts, array, p, space)
+    ranks, got = two_ranks(space, blocks), message_elements(parts, array, p, space)
     for name in q.stmts:
         s = p.scop.statement(name)
         given = fixed(s.domain, outer_names(q), space)
@@ -217,10 +218,12 @@ def _at_start(
     """The first message, for an array of which ranks hold blocks: all that a taker reads before it is written, and
     nothing but what its giver holds."""
     space = message_space(p, (), blocks)
-    ranks, got = two_ranks(space, blocks), _message(parts, array, p, space)
+    ranks, got = two_ranks(space, blocks), message_elements(parts, array, p, space)
     for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
         stmt = str(m.get_tuple_name(_IN))
         reader = cut.phase_of(stmt)
+        if cut.in_panels(stmt, array):
+            continue
         m = m.align_params(space)
         if reader.shared is not None:
             m = m.intersect_domain(run_by(m.domain(), reader, stmt, blocks, TAKER))
@@ -239,7 +242,7 @@ def _at_end(
     """The last message, for one array: exactly what the giver wrote last."""
     p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
     space = message_space(p, (), blocks)
-    ranks, got = two_ranks(space, blocks), _message(parts, array, p, space)
+    ranks, got = two_ranks(space, blocks), message_elements(parts, array, p, space)
     want = isl.Set.empty(got.get_space())
     for m in flow:
         q = cut.phase_of(str(m.get_tuple_name(_IN)))

@@ -14,7 +14,9 @@ from codegen.mpi.layout import layouts
 from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import load_network
 from codegen.mpi.phase_program import phase_program
-from codegen.mpi.phases import Cut, NotShared
+from codegen.mpi.panel_buffers import panel_program
+from codegen.mpi.panel_proofs import wrong_panels
+from codegen.mpi.phases import Cut, NotShared, Phase
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals, wrong_turns
 from codegen.mpi.share import SharedRegion, WideSteps, several_steps, share_out
 from codegen.mpi.target import RANKS
@@ -100,7 +102,7 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     """The text for several ranks, proven, with that for one as what runs elsewhere."""
     x = share_out(job.model, job.options, _asked(job))
     p, blocks = x.program, x.ranked.blocks
-    results = {q.name: _result(job, phase_program(p, q, blocks)) for q in x.ranked.cut.phases}
+    results = {q.name: _result(job, _program_of(x.ranked, q)) for q in x.ranked.cut.phases}
     around = skeleton(p, x.ranked.cut)
     _prove(x, wrong_order(around))
     threads, steps = job.model.threads(job.options), None if x.cyclic else _steps(job, x.ranked)
@@ -113,6 +115,11 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     views = printer.region(around)
     check_ranks(printer, around, views)
     return emit_ranks(job, printer, (*variables, *views), one)
+
+
+def _program_of(ranked: RankedProgram, q: Phase) -> Program:
+    """What one rank runs of a phase at a time."""
+    return phase_program(ranked.p, q, ranked.blocks) if q.panels is None else panel_program(ranked, q)
 
 
 def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, ProvenRegion] | None:
@@ -159,6 +166,7 @@ def _prove(x: SharedRegion, order: str) -> None:
         problem = problem or wrong_totals(p, q, x.totals.get(q.name, ()))
         if q.ordered:
             problem = problem or wrong_turns(x.ranked, q, x.turns[q.name])
+    problem = problem or wrong_panels(x.ranked, x.moves)
     if problem:
         raise NotShared(f"what ranks send could not be proven: {problem}")
 

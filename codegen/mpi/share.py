@@ -12,6 +12,8 @@ from codegen.mpi.grid import on_grid
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import WIDE, Exchange, RankedProgram, exchanges, gathered, in_turns
 from codegen.mpi.overlap import Margins, margins
+from codegen.mpi.panel_buffers import panel_exchange
+from codegen.mpi.panels import in_panels
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
 from codegen.mpi.trees import MessageLoops, transfers
@@ -68,13 +70,14 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
         raise NotShared("its plan shares no loop among ranks")
     if not found.shared:
         raise NotShared(found.why or "every loop of it carries a dependence")
-    found = on_grid(p, found, held)
+    found = in_panels(p, on_grid(p, found, held), held)
     _check_arrays(p.scop, found)
     ranked = RankedProgram(p, found, blocks_of(p.scop, found, held))
     plain = exchanges(p, found, ranked.blocks)
     dealt = in_turn(ranked, plain)
     sent = plain if dealt is None else dealt
-    moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in sent)
+    panels = tuple(panel_exchange(ranked, q) for q in found.shared if q.panels is not None)
+    moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in (*sent, *panels))
     totals = {q.name: _totals(ranked, q) for q in found.shared if q.reduced}
     turns = {
         q.name: transfers(p, found, in_turns(p, found, ranked.blocks, q), ranked.blocks)

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.ast.ctree import CExpr, CNode, For, Fun, If, Instance, Name
+from codegen.ast.ctree import Bin, CExpr, CNode, For, Fun, If, Instance, Name
 from codegen.ast.generate import expression, generate
+from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, ordered, running
 from codegen.mpi.boxes import Box, boxes_of
 from codegen.mpi.messages import (
@@ -22,6 +23,7 @@ from codegen.mpi.messages import (
     message_space,
     two_ranks,
 )
+from codegen.mpi.panel_buffers import PANELS, PanelBuffer, buffers_of, known_panel, right_to_send, with_buffer
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.dependences import Dependences
@@ -114,27 +116,35 @@ def transfers(
     p: Program, cut: Cut, x: Exchange, blocks: Sequence[RankBlocks], apart: bool = True
 ) -> tuple[MessageLoops, ...]:
     """The loops over the elements that an exchange moves, array by array: a nest for each box of them if they may be
-    taken apart, or one for a set that is not a few boxes."""
+    taken apart, or one for a set that is not a few boxes. For a panel each has its place in a buffer, too."""
     space = message_space(p, x.outer, blocks)
     known = p.scop.context.align_params(space)
+    panelled = next((q for q in cut.phases if x.phase == PANELS + q.name), None)
+    buffers = {} if panelled is None else buffers_of(RankedProgram(p, cut, blocks), panelled, TAKER)
+    if panelled is not None:
+        known = known.intersect(known_panel(space, panelled))
     q = next((q for q in cut.phases if q.name == x.phase), None)
     if q is not None:
         runs = running(p.scop, q, x.outer, space)
         own = [b for b in blocks if x.phase in b.phases]
         known = known.intersect(runs).intersect(ordered(space, own, GIVER, TAKER)).coalesce()
-    ranks = known.intersect(two_ranks(space, blocks)).coalesce()
+    ranks = known.intersect(two_ranks(space, blocks, itself=panelled is not None)).coalesce()
     out: list[MessageLoops] = []
     for array in sorted(x.elements):
         made = _message_model(p, x, blocks, array, known)
         (statement,) = made.statements
-        right = _right(RankedProgram(p, cut, blocks), x, q, array)
+        ranked = RankedProgram(p, cut, blocks)
+        if panelled is None:
+            right = _right(ranked, x, q, array)
+        else:
+            right = right_to_send(ranked, panelled, buffers[array])
         right = None if right is None else right.set_tuple_name(statement.name)
         boxes = boxes_of(made, made.arrays[array], statement.domain, ranks, blocks, right) if apart else ()
         for box in boxes:
             elements = box.elements(statement.domain).intersect_params(known)
-            out.append(_over(_with_elements(made, elements), array, box))
+            out.append(_over(_with_elements(made, elements), array, box, buffers.get(array)))
         if not boxes:
-            out.append(_over(made, array))
+            out.append(_over(made, array, None, buffers.get(array)))
     return tuple(out)
 
 
@@ -169,26 +179,33 @@ def _with_elements(scop: Scop, domain: isl.Set) -> Scop:
     return replace(scop, statements=(replace(statement, domain=domain, accesses=(access,)),))
 
 
-def _over(scop: Scop, array: str, box: Box | None = None) -> MessageLoops:
+def _over(scop: Scop, array: str, box: Box | None = None, buffer: PanelBuffer | None = None) -> MessageLoops:
     """The loops over the elements of a message."""
+    scop = scop if buffer is None else with_buffer(scop, buffer)
     (statement,) = scop.statements
     tree: Node = Leaf(statement.name)
     loops = tuple(_counting(n, [statement], k) for k, n in enumerate(statement.iterators))
     if loops:
         tree = Band(loops, tree)
-    code = generate(scop, tree, peel=False) if box is None else _box_loops(box, statement, loops, scop.context)
+    code = generate(scop, tree, peel=False) if box is None else _box_loops(box, buffer, statement, loops, scop.context)
     return MessageLoops(array, ModelLoops(scop, tree, code), statement.accesses[0])
 
 
-def _box_loops(box: Box, statement: Statement, loops: Sequence[Loop], known: isl.Set) -> CNode:
+def _box_loops(
+    box: Box, buffer: PanelBuffer | None, statement: Statement, loops: Sequence[Loop], known: isl.Set
+) -> CNode:
     build = isl.AstBuild.from_context(known)
 
+    def value(e: isl.Aff) -> CExpr:
+        return expression(build.expr_from_pw_aff(isl.PwAff.from_aff(e)))
+
     def extreme(name: str, ends: Sequence[isl.Aff]) -> CExpr:
-        values = tuple(expression(build.expr_from_pw_aff(isl.PwAff.from_aff(e))) for e in ends)
+        values = tuple(value(e) for e in ends)
         return values[0] if len(values) == 1 else Fun(name, values)
 
     at = tuple(Name(f"x{k}") for k in range(len(loops)))
-    code: CNode = Instance(statement.name, at, (at,), ())
+    there = () if buffer is None else tuple(simple(Bin("-", x, value(e))) for x, e in zip(at, buffer.lows, strict=True))
+    code: CNode = Instance(statement.name, at, (at,) if buffer is None else (at, there), ())
     for k in reversed(range(len(loops))):
         low, past = extreme("max", box.lows[k]), extreme("min", box.pasts[k])
         code = For(at[k].name, low, "<", past, 1, code, loops[k])

@@ -80,7 +80,7 @@ def widened(ranked: RankedProgram) -> Wide | None:
 def _around_all(found: Cut) -> Loop | None:
     """The one loop around all phases, if those follow each other in it and are shared out."""
     tree = found.tree
-    if not isinstance(tree, Band) or any(q.reduced or q.ordered for q in found.phases):
+    if not isinstance(tree, Band) or any(q.reduced or q.ordered or q.panels is not None for q in found.phases):
         return None
     if any(q.shared is None or q.depth != 1 for q in found.phases):
         return None

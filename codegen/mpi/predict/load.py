@@ -9,10 +9,12 @@ from math import prod
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, blocks_for
+from codegen.mpi.blocks import GIVER, PANEL, TAKER, RankBlocks, blocks_for
 from codegen.mpi.counting import points, with_values
 from codegen.mpi.messages import Exchange
 from codegen.mpi.network import DEALT
+from codegen.mpi.network import PANEL as PANEL_STEPS
+from codegen.mpi.panel_buffers import PANELS
 from codegen.mpi.phases import Phase
 from codegen.mpi.share import SharedRegion
 from codegen.mpi.trees import MessageLoops
@@ -153,6 +155,10 @@ def message_bytes(
         return sum(message_bytes(plain, move, many, outer, (b, b)) for many, b in shares(x, at, pair[0]))
     exchange, parts = move
     given = {**at.sizes, **dict(zip(exchange.outer, outer or (), strict=False))}
+    q = panelled(x, exchange)
+    if q is not None and outer is None:
+        ends = panel_ends(q, at)
+        given |= dict(zip(PANEL, (ends[0], ends[-1]), strict=True))
     for b in x.ranked.blocks:
         for who, rank in zip((GIVER, TAKER), pair, strict=True):
             given |= dict(zip(b.ends(who), block(b, at, rank), strict=True))
@@ -161,14 +167,29 @@ def message_bytes(
     for t in parts:
         (s,) = t.made.scop.statements
         elements = s.domain
-        for name in exchange.outer if outer is None else ():
+        for name in (n for n in exchange.outer if n not in given):
             k = elements.find_dim_by_name(isl.dim_type.param, name)
             elements = elements.move_dims(_SET, 0, isl.dim_type.param, k, 1)
         total += points(with_values(elements, given)) * arrays[t.array].elem.bytes
     return total
 
 
+def panelled(x: SharedRegion, exchange: Exchange) -> Phase | None:
+    """The phase whose panels an exchange is for."""
+    return next((q for q in x.ranked.cut.phases if exchange.phase == PANELS + q.name), None)
+
+
+def panel_ends(q: Phase, at: Setting) -> tuple[int, ...]:
+    """Where the panels of a phase begin, as `tw_panel_end` has it, and where the last one ends."""
+    assert q.panels is not None
+    first, past = _value(q.panels.first, at), _value(q.panels.past, at)
+    most = max(grid_sides(at.ranks, 1 + len(q.across)))
+    each = -(-(past - first) // most)
+    width = max(1, -(-each // max(1, -(-each // PANEL_STEPS))))
+    return (*range(first, past, width), past)
+
+
 def exchange_behind(x: SharedRegion, phase: str) -> tuple[Exchange, Sequence[MessageLoops]] | None:
-    """What moves behind a phase; `phase` may be START, or empty for the end of the region."""
+    """What moves behind a phase; `phase` may also be START, empty for the end of the region, or say that of a panel."""
     return next((m for m in x.moves if m[0].phase == phase), None)
 

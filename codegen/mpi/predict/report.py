@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from codegen.machine import load_for
-from codegen.mpi.messages import START
+from codegen.mpi.messages import sent_when
 from codegen.mpi.network import load_network
 from codegen.mpi.phases import NotShared
 from codegen.mpi.predict.load import Setting, block, exchange_behind, message_bytes, setting, shares
@@ -42,13 +42,14 @@ def shared_lines(model: Modelled, options: GenOptions) -> Iterator[str]:
         wait = f"; while messages travel, all but {ends} iterations at its ends" if ends else ""
         names = ", ".join(arrays[a].base for _, a in q.reduced)
         total = f"; what all gather in {names} is joined" if names else ""
-        yield f"    {', '.join(q.stmts)}: {what}{inside}{wait}{total}"
+        panels = f", in panels of {q.along(x.program.scop)}; the next one travels while one is computed"
+        turns = panels if q.panels is not None else ""
+        yield f"    {', '.join(q.stmts)}: {what}{inside}{turns}{wait}{total}"
     for b in x.ranked.blocks:
         for layout in b.arrays:
             yield f"    {arrays[layout.array].base}: blocks of dimension {layout.position + 1}"
     for exchange, parts in x.moves:
-        behind = {START: "first", "": "at the end"}.get(exchange.phase)
-        when = behind or f"behind {', '.join(x.ranked.cut.phases[int(exchange.phase[1:]) - 1].stmts)}"
+        when = sent_when(x.ranked.cut, exchange)
         for t in parts:
             (s,) = t.made.scop.statements
             yield f"    sent {when}: {arrays[t.array].base} {_plain(str(s.domain))}"

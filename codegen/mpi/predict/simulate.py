@@ -16,6 +16,7 @@ from codegen.mpi.blocks import blocks_for
 from codegen.mpi.counting import points, with_values
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.network import ITERATION, Network
+from codegen.mpi.panel_buffers import PANELS
 from codegen.mpi.phases import Phase
 from codegen.mpi.predict.load import (
     Setting,
@@ -24,6 +25,7 @@ from codegen.mpi.predict.load import (
     grid_sides,
     iterations,
     message_bytes,
+    panel_ends,
     place,
     times,
 )
@@ -92,7 +94,11 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
         following = phases[(k + 1) % len(phases)] if q.depth else phases[min(k + 1, len(phases) - 1)]
         moves.append((q.name, count, early[following.name]))
         waiting += count * len(q.reduced) * 2 * log2(at.ranks) * machine.network.latency
-        computing += count * sum(_slowest(x, q, at, o) for o in outers) / max(1, len(outers)) * one
+        took = sum(_slowest(x, q, at, o) for o in outers) / max(1, len(outers)) * one
+        computing += count * took
+        if q.panels is not None and count:
+            panels = max(1, len(panel_ends(q, at)) - 1)
+            moves.append((PANELS + q.name, count * panels, 0.0 if machine.network.one_node else took / panels))
     for name, count, beside in moves:
         took, moved = _exchange(x, exchange_behind(x, name), at, count, machine.network)
         waiting += max(0.0, took - beside) * count

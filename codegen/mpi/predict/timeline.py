@@ -7,8 +7,9 @@ from xml.sax.saxutils import escape
 
 from codegen import __version__
 from codegen.mpi.messages import START
+from codegen.mpi.panel_buffers import PANELS
 from codegen.mpi.phases import Phase
-from codegen.mpi.predict.load import Setting, exchange_behind, iterations, message_bytes, times
+from codegen.mpi.predict.load import Setting, exchange_behind, iterations, message_bytes, panel_ends, times
 from codegen.mpi.predict.simulate import Machine, early_of
 from codegen.mpi.share import SharedRegion
 from codegen.record import record
@@ -61,16 +62,51 @@ def simulate(x: SharedRegion, at: Setting, machine: Machine) -> tuple[Event, ...
     if exchange_behind(x, START) is not None:
         due = _sent(x, (START, ()), at, machine, clock, events)
     for q, outer in steps(x, at):
-        for r in range(at.ranks):
-            early = early_of(x, q, at, outer, r) * machine.iteration
-            late = iterations(x, q, at, outer, r) * machine.iteration - early
-            spans = ((early, "early"), (max(0.0, due[r] - clock[r] - early), "wait"), (late, "late"))
-            for took, kind in spans:
-                if took > 0:
-                    events.append(Event(r, kind, clock[r], clock[r] + took))
-                    clock[r] += took
+        if q.panels is not None:
+            _panels(x, (q, outer), at, machine, clock, events)
+        else:
+            _runs(x, (q, outer), at, machine, clock, events, due)
         due = _sent(x, (q.name, outer), at, machine, clock, events)
     return tuple(events)
+
+
+def _runs(
+    x: SharedRegion, step: tuple[Phase, Sequence[int]], at: Setting, machine: Machine, clock: list[float],
+    events: list[Event], due: Sequence[float],
+) -> None:  # fmt: skip
+    """A phase on all ranks, with a wait between what needs no message and the rest."""
+    q, outer = step
+    for r in range(at.ranks):
+        early = early_of(x, q, at, outer, r) * machine.iteration
+        late = iterations(x, q, at, outer, r) * machine.iteration - early
+        _spans(r, ((early, "early"), (max(0.0, due[r] - clock[r] - early), "wait"), (late, "late")), clock, events)
+
+
+def _panels(
+    x: SharedRegion, step: tuple[Phase, Sequence[int]], at: Setting, machine: Machine, clock: list[float],
+    events: list[Event],
+) -> None:  # fmt: skip
+    """The first panels of a phase: each is sent while the one before is computed."""
+    q, outer = step
+    ends = panel_ends(q, at)
+    shown = list(zip(ends, ends[1:], strict=False))[: STEPS + 1]
+    due = _sent(x, (PANELS + q.name, (*outer, *shown[0])), at, machine, clock, events) if shown else []
+    for k in range(len(shown)):
+        for r in range(at.ranks):
+            _spans(r, ((due[r] - clock[r], "wait"),), clock, events)
+        if k + 1 < len(shown):
+            due = _sent(x, (PANELS + q.name, (*outer, *shown[k + 1])), at, machine, clock, events)
+        for r in range(at.ranks):
+            each = iterations(x, q, at, outer, r) * machine.iteration / (len(ends) - 1)
+            _spans(r, ((each, "early" if k + 1 < len(shown) else "late"),), clock, events)
+
+
+def _spans(rank: int, spans: Sequence[tuple[float, str]], clock: list[float], events: list[Event]) -> None:
+    """What a rank does one after the other."""
+    for took, kind in spans:
+        if took > 0:
+            events.append(Event(rank, kind, clock[rank], clock[rank] + took))
+            clock[rank] += took
 
 
 def _sent(

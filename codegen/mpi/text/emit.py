@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from codegen.hosts.variants import read_back
+from codegen.mpi.messages import sent_when
 from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.text.cost import pays_test
 from codegen.mpi.text.phase_text import check_text
@@ -139,7 +140,11 @@ def _only_alone(job: RegionJob, ranks: RankViews, one: str) -> str:
 
 def _remark(ranks: RankViews) -> str:
     """Which loops are shared out, and what moves."""
-    shared = [f"{' and '.join(q.names(ranks.scop))} around {', '.join(q.stmts)}" for q in ranks.cut.shared]
+    shared = [
+        f"{' and '.join(q.names(ranks.scop))} around {', '.join(q.stmts)}"
+        + (f" in panels of {q.along(ranks.scop)}" if q.panels is not None else "")
+        for q in ranks.cut.shared
+    ]
     whole = [s for q in ranks.cut.phases if q.shared is None for s in q.stmts]
     words = f"ranks share {'; '.join(shared)}"
     words += ", one after the other" if any(q.ordered for q in ranks.cut.shared) else ""
@@ -149,9 +154,7 @@ def _remark(ranks: RankViews) -> str:
         words += f"; what {', '.join(q.stmts)} gather{'s' if len(q.stmts) == 1 else ''} in {names} they join"
     for x, parts in ranks.found:
         arrays = ", ".join(dict.fromkeys(t.array for t in parts))
-        behind = next((", ".join(q.stmts) for q in ranks.cut.phases if q.name == x.phase), "")
-        when = f"behind {behind}" if behind else "first" if x.phase else "at the end"
-        words += f"; {when} they send parts of {arrays}"
+        words += f"; {sent_when(ranks.cut, x)} they send parts of {arrays}"
     return words
 
 

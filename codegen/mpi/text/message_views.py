@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, Name, expr_names
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, Name, expr_names, substitute
 from codegen.ast.generate import expression
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks
@@ -64,10 +64,14 @@ class MessageViews:
         if self.cyclic:
             own = (*self.ends(GIVER, "tw_own", words_of(inside)), *inside)
             body = (dealt("tw_own", "tw_giver(tw_k)", "", own),)
-        arrays = ", ".join(self.scop.arrays[a].base for a in dict.fromkeys(t.array for t in parts))
+        arrays = self.names(parts)
         what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what others hold and this rank computed"
         move = "tw_send();" if self.early and x.phase not in ("", WIDE) else "tw_exchange();"
         return View("for", EACH, what, body=body), View("decl", move)
+
+    def names(self, parts: Sequence[MessageLoops]) -> str:
+        """The arrays of messages."""
+        return ", ".join(self.scop.arrays[a].base for a in dict.fromkeys(t.array for t in parts))
 
     def between_two(self, inside: tuple[View, ...]) -> tuple[View, ...]:
         """What goes from one rank to another, with the ends of their blocks."""
@@ -91,8 +95,10 @@ class MessageViews:
         size = f"sizeof({scop.arrays[t.array].elem.spelling})"
 
         def text(at: Instance, names: Mapping[str, str], count: str) -> str:
-            own = IntPrinter(ints.params, names, self.helpers)
-            return f"tw_run(tw_k, &{BodyPrinter(scop, own, {}).access(statement, at, 0)}, {count}, {size});"
+            body = BodyPrinter(scop, IntPrinter(ints.params, names, self.helpers), {})
+            where = ", ".join(f"&{body.access(statement, at, k)}" for k in range(len(statement.accesses)))
+            call = "tw_run" if len(statement.accesses) == 1 else "tw_panel_run"
+            return f"{call}(tw_k, {where}, {count}, {size});"
 
         return self._runs(t.made.code, {}, reserved(scop), ints, text, t.reach)
 
@@ -118,9 +124,11 @@ class MessageViews:
         assert isinstance(node, For)
         if _side_by_side(node, reach):
             assert isinstance(node.body, Instance)
-            first = replace(node.body, accesses=(_first(node, node.body),))
+            first = replace(node.body, accesses=tuple(_first(node, index) for index in node.body.accesses))
             past = node.upper if node.op == "<" else Bin("+", node.upper, Int(1))
-            return (View("stmt", text(first, names, own.wide(simple(Bin("-", past, node.lower))))),)
+            run = View("stmt", text(first, names, own.wide(simple(Bin("-", past, node.lower)))))
+            some = own.text(Bin("<", node.lower, past))  # else a buffer may have no such place
+            return (run,) if len(first.accesses) == 1 else (View("if", some, body=(run,)),)
         name = fresh(node.loop.name, taken)
         body = self._runs(node.body, {**names, node.var: name}, taken | {name}, ints, text, reach)
         return (View("for", head(node, name, own), body=body),)
@@ -145,7 +153,7 @@ def _side_by_side(node: For, reach: Access) -> bool:
     at, last = node.body, reach.path[-1] if reach.path else None
     if not isinstance(at, Instance) or node.step != 1 or last is None:
         return False
-    (index,) = at.accesses
+    index = at.accesses[0]
     if index[-1] != Name(node.var) or any(node.var in expr_names(e) for e in index[:-1]):
         return False
     if last.kind == "flat":
@@ -153,8 +161,9 @@ def _side_by_side(node: For, reach: Access) -> bool:
     return last.kind == "sub" and last.index == len(index) - 1
 
 
-def _first(node: For, at: Instance) -> tuple[CExpr, ...]:
-    return (*at.accesses[0][:-1], node.lower)
+def _first(node: For, index: tuple[CExpr, ...]) -> tuple[CExpr, ...]:
+    """The subscripts of the first element."""
+    return (*index[:-1], simple(substitute(index[-1], {node.var: node.lower})))
 
 
 def spelled(scop: Scop, given: Mapping[str, str]) -> Scop:

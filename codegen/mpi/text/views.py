@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from codegen.ast.ctree import Block, CNode, For, If, Instance, Name
 from codegen.hosts.variants import ProductVariant
 from codegen.mpi.blocks import MINE, STEPS, RankBlocks, blocks_for
-from codegen.mpi.messages import START, Exchange
+from codegen.mpi.messages import START, Exchange, RankedProgram
 from codegen.mpi.overlap import Margins
+from codegen.mpi.panel_buffers import PANELS
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import JOINED, Cut, Phase
 from codegen.mpi.share import WideSteps
 from codegen.mpi.text.cost import work_text
 from codegen.mpi.text.message_views import EACH, MessageViews, dealt, head, spelled
+from codegen.mpi.text.panel_views import panel_views
 from codegen.mpi.text.phase_text import check_phase
 from codegen.mpi.trees import MessageLoops, ModelLoops
 from codegen.mpi.wide import time_tile
@@ -62,6 +64,10 @@ class RankViews:
     @property
     def scop(self) -> Scop:
         return self.program.scop
+
+    @property
+    def ranked(self) -> RankedProgram:
+        return RankedProgram(self.program, self.cut, self.blocks)
 
     @property
     def messages(self) -> MessageViews:
@@ -165,6 +171,9 @@ class RankViews:
     def _beside_messages(self, q: Phase, given: Mapping[str, str]) -> tuple[View, ...]:
         """A phase, with the wait for what is under way: ahead of it, or of the iterations that touch it."""
         m = self.early.get(q.name)
+        if q.panels is not None:
+            made, loops = self.results[q.name], next(x for x in self.found if x[0].phase == PANELS + q.name)[1]
+            return panel_views(self.messages, self.ranked, q, loops, self._printed(made, given), given)
         if m is None:
             wait = (View("decl", "tw_wait();"),) if self.early else ()
             return (*wait, *(self._in_turns(q, given) if q.ordered else self._gathering(q, given)))

@@ -1,0 +1,76 @@
+/* C += A * B in boxes: each rank holds a box of all three, on a grid of ranks with two axes.
+ *
+ * Says the seconds of the region, the bytes of memory that the rank needed at most, and how far a few elements are from
+ * what they should be.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifndef TW_RANKS /* compiled as it is: one process, which holds everything */
+static long tw_first_at(int axis, long n) { return (void)n, (long)axis - axis; }
+static long tw_past_at(int axis, long n) { return (void)axis, n; }
+static void *tw_block(size_t bytes) { return calloc(bytes, 1); }
+#endif
+
+static void product(int n, double C[n][n], double A[n][n], double B[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++)
+      for (int j = 0; j < n; j++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+
+static double left(int i, int k) { return (double)((i * 3 + k * 7) % 11 - 5); }
+static double right(int k, int j) { return (double)((k * 5 + j * 2) % 13 - 6); }
+
+/* The most memory that this process had, in bytes. */
+static long most_memory(void)
+{
+  char line[256];
+  long found = 0;
+  FILE *const f = fopen("/proc/self/status", "r");
+  while (f && fgets(line, sizeof line, f))
+    if (strncmp(line, "VmHWM:", 6) == 0)
+      found = atol(line + 6) * 1024;
+  if (f)
+    fclose(f);
+  return found;
+}
+
+int main(int argc, char **argv)
+{
+  const int n = argc > 1 ? atoi(argv[1]) : 200;
+  const size_t bytes = sizeof(double[n][n]);
+  double(*const C)[n] = tw_block(bytes), (*const A)[n] = tw_block(bytes), (*const B)[n] = tw_block(bytes);
+  if (!C || !A || !B)
+    return 1;
+  const long i0 = tw_first_at(0, n), i1 = tw_past_at(0, n), j0 = tw_first_at(1, n), j1 = tw_past_at(1, n);
+  const long before = most_memory();
+  for (long i = i0; i < i1; i++)
+    for (long j = j0; j < j1; j++)
+      A[i][j] = left((int)i, (int)j), B[i][j] = right((int)i, (int)j), C[i][j] = 1;
+  struct timespec from, to;
+#ifdef TW_RANKS
+  MPI_Barrier(MPI_COMM_WORLD);
+#endif
+  clock_gettime(CLOCK_MONOTONIC, &from);
+  product(n, C, A, B);
+  clock_gettime(CLOCK_MONOTONIC, &to);
+  double off = 0;
+  for (int t = 0; t < 16 && i1 > i0 && j1 > j0; t++) {
+    const int i = (int)(i0 + (t * 37L) % (i1 - i0)), j = (int)(j0 + (t * 61L) % (j1 - j0));
+    double sum = 1;
+    for (int k = 0; k < n; k++)
+      sum += left(i, k) * right(k, j);
+    off = fmax(off, fabs(sum - C[i][j]));
+  }
+  fprintf(stderr, "%.6f\nmemory %ld\n", (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec),
+          most_memory() - before);
+  printf("off by %g\n", off);
+  return off != 0;
+}
