@@ -14,7 +14,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.mpi.blocks import TAKER
-from codegen.mpi.messages import START, Exchange, RankedProgram, message_space, two_ranks
+from codegen.mpi.messages import START, Exchange, RankedProgram, message_space
+from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phases import Phase
 from codegen.scop.model import Scop
 

@@ -16,13 +16,13 @@ from codegen.mpi.blocks import (
     TAKER,
     RankBlocks,
     block_params,
-    cut_evenly,
     held_by,
     is_held,
     run_by,
     with_params,
 )
 from codegen.mpi.layout import extent_of
+from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
@@ -60,41 +60,6 @@ def message_space(p: Program, outer: Sequence[str], blocks: Sequence[RankBlocks]
     """The parameters of a message."""
     names = [x.name for x in block_params(blocks, GIVER, TAKER)]
     return with_params(param_space(p.scop), [*outer, *names])
-
-
-def two_ranks(space: isl.Space, blocks: Sequence[RankBlocks], itself: bool = False) -> isl.Set:
-    """What holds for the blocks of any two ranks, or with `itself` of a rank and itself, too: along an axis of their grid, the one with the lower coordinate has
-    the lower values in all of them, or both have the same; they differ along one axis at least."""
-
-    def at_most(values: isl.Set, a: str, b: str) -> isl.Set:
-        local = isl.LocalSpace.from_space(values.get_space())
-        ends = (isl.Aff.var_on_domain(local, isl.dim_type.param, space.find_dim_by_name(isl.dim_type.param, n))
-                for n in (a, b))  # fmt: skip
-        return values.intersect(next(ends).le_set(next(ends)))
-
-    def related(axis: int, lower: str, upper: str) -> isl.Set:
-        one = isl.Set.universe(space)
-        for b in (b for b in blocks if b.axis == axis):
-            ends = (*b.ends(lower), *b.ends(upper))
-            for k in range(3):
-                one = at_most(one, ends[k], ends[k + 1])
-        return one
-
-    def alike(axis: int) -> isl.Set:
-        one = isl.Set.universe(space)
-        for b in (b for b in blocks if b.axis == axis):
-            for a, c in zip(b.ends(GIVER), b.ends(TAKER), strict=True):
-                one = at_most(at_most(one, a, c), c, a)
-            one = at_most(one, *b.ends(GIVER))
-        return one
-
-    same, out = isl.Set.universe(space), isl.Set.empty(space)
-    for axis in range(max((b.axes for b in blocks), default=1)):
-        apart = related(axis, GIVER, TAKER).union(related(axis, TAKER, GIVER))
-        out = out.intersect(apart.union(alike(axis))).union(same.intersect(apart))
-        same = same.intersect(alike(axis))
-    out = out.union(same) if itself else out
-    return out.intersect(cut_evenly(space, blocks, GIVER, TAKER)).coalesce()
 
 
 def exchanges(p: Program, cut: Cut, blocks: Sequence[RankBlocks]) -> tuple[Exchange, ...]:

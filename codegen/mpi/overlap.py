@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from codegen.mpi.blocks import GIVER, MINE, TAKER, block_params, blocks_for, run_by, with_params
-from codegen.mpi.messages import Exchange, RankedProgram, message_space, two_ranks
+from codegen.mpi.messages import Exchange, RankedProgram, message_space
+from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phases import Phase
 from codegen.record import record
 from codegen.scop.dependences import param_space

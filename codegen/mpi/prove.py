@@ -27,8 +27,8 @@ from codegen.mpi.messages import (
     joined,
     just_written,
     message_space,
-    two_ranks,
 )
+from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import MessageLoops, ModelLoops, no_dependences

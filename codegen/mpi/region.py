@@ -13,11 +13,11 @@ from codegen.hosts.variants import product_variants
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import load_network
+from codegen.mpi.panels.buffers import panel_program
 from codegen.mpi.phase_program import phase_program
-from codegen.mpi.panel_buffers import panel_program
-from codegen.mpi.panel_proofs import wrong_panels
 from codegen.mpi.phases import Cut, NotShared, Phase
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals, wrong_turns
+from codegen.mpi.prove_panels import wrong_panels
 from codegen.mpi.share import SharedRegion, WideSteps, several_steps, share_out
 from codegen.mpi.target import RANKS
 from codegen.mpi.text.emit import RanksText, emit_ranks

@@ -12,11 +12,11 @@ from codegen.mpi.grid import on_grid
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import WIDE, Exchange, RankedProgram, exchanges, gathered, in_turns
 from codegen.mpi.overlap import Margins, margins
-from codegen.mpi.panel_buffers import panel_exchange
-from codegen.mpi.panels import in_panels
+from codegen.mpi.panels.buffers import panel_exchange
+from codegen.mpi.panels.split import in_panels
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
-from codegen.mpi.trees import MessageLoops, transfers
+from codegen.mpi.trees import MessageLoops, panel_transfers, transfers
 from codegen.mpi.variables import cut_with_variables
 from codegen.mpi.wide import Wide, wide_halo, widened
 from codegen.options import GenOptions
@@ -76,8 +76,11 @@ def share_out(model: Modelled, options: GenOptions, asked: tuple[Ranks, ...] | N
     plain = exchanges(p, found, ranked.blocks)
     dealt = in_turn(ranked, plain)
     sent = plain if dealt is None else dealt
-    panels = tuple(panel_exchange(ranked, q) for q in found.shared if q.panels is not None)
-    moves = tuple((x, transfers(p, found, x, ranked.blocks)) for x in (*sent, *panels))
+    panels = [(q, panel_exchange(ranked, q)) for q in found.shared if q.panels is not None]
+    moves = (
+        *((x, transfers(p, found, x, ranked.blocks)) for x in sent),
+        *((x, panel_transfers(ranked, q, x)) for q, x in panels),
+    )
     totals = {q.name: _totals(ranked, q) for q in found.shared if q.reduced}
     turns = {
         q.name: transfers(p, found, in_turns(p, found, ranked.blocks, q), ranked.blocks)

@@ -21,9 +21,17 @@ from codegen.mpi.messages import (
     has_current,
     just_written,
     message_space,
-    two_ranks,
 )
-from codegen.mpi.panel_buffers import PANELS, PanelBuffer, buffers_of, known_panel, right_to_send, with_buffer
+from codegen.mpi.pairs import two_ranks
+from codegen.mpi.panels.buffers import (
+    PanelBuffer,
+    buffers_of,
+    concerned,
+    known_panel,
+    panel_ranks,
+    right_to_send,
+    with_buffer,
+)
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.dependences import Dependences
@@ -116,36 +124,48 @@ def transfers(
     p: Program, cut: Cut, x: Exchange, blocks: Sequence[RankBlocks], apart: bool = True
 ) -> tuple[MessageLoops, ...]:
     """The loops over the elements that an exchange moves, array by array: a nest for each box of them if they may be
-    taken apart, or one for a set that is not a few boxes. For a panel each has its place in a buffer, too."""
+    taken apart, or one for a set that is not a few boxes."""
     space = message_space(p, x.outer, blocks)
     known = p.scop.context.align_params(space)
-    panelled = next((q for q in cut.phases if x.phase == PANELS + q.name), None)
-    buffers = {} if panelled is None else buffers_of(RankedProgram(p, cut, blocks), panelled, TAKER)
-    if panelled is not None:
-        known = known.intersect(known_panel(space, panelled))
     q = next((q for q in cut.phases if q.name == x.phase), None)
     if q is not None:
         runs = running(p.scop, q, x.outer, space)
         own = [b for b in blocks if x.phase in b.phases]
         known = known.intersect(runs).intersect(ordered(space, own, GIVER, TAKER)).coalesce()
-    ranks = known.intersect(two_ranks(space, blocks, itself=panelled is not None)).coalesce()
+    ranks = known.intersect(two_ranks(space, blocks)).coalesce()
     out: list[MessageLoops] = []
     for array in sorted(x.elements):
         made = _message_model(p, x, blocks, array, known)
         (statement,) = made.statements
-        ranked = RankedProgram(p, cut, blocks)
-        if panelled is None:
-            right = _right(ranked, x, q, array)
-        else:
-            right = right_to_send(ranked, panelled, buffers[array])
+        right = _right(RankedProgram(p, cut, blocks), x, q, array)
         right = None if right is None else right.set_tuple_name(statement.name)
         boxes = boxes_of(made, made.arrays[array], statement.domain, ranks, blocks, right) if apart else ()
-        for box in boxes:
-            elements = box.elements(statement.domain).intersect_params(known)
-            out.append(_over(_with_elements(made, elements), array, box, buffers.get(array)))
-        if not boxes:
-            out.append(_over(made, array, None, buffers.get(array)))
+        out += _in_boxes(made, array, boxes)
     return tuple(out)
+
+
+def panel_transfers(ranked: RankedProgram, q: Phase, x: Exchange) -> tuple[MessageLoops, ...]:
+    """The loops over the elements that ranks send ahead of a panel, each with its place in a buffer."""
+    out: list[MessageLoops] = []
+    for array, buffer in sorted(buffers_of(ranked, q, TAKER).items()):
+        near = concerned(ranked, q, array)
+        space = message_space(near.p, x.outer, near.blocks)
+        known = near.p.scop.context.align_params(space).intersect(known_panel(space, q))
+        made = _message_model(near.p, x, near.blocks, array, known)
+        (statement,) = made.statements
+        right = right_to_send(near, q, buffer).set_tuple_name(statement.name)
+        ranks = panel_ranks(near, q, array)
+        boxes = boxes_of(made, made.arrays[array], statement.domain, ranks, near.blocks, right)
+        out += _in_boxes(made, array, boxes, buffer)
+    return tuple(out)
+
+
+def _in_boxes(made: Scop, array: str, boxes: Sequence[Box], buffer: PanelBuffer | None = None) -> list[MessageLoops]:
+    """A nest for each box, or one for all where there are none."""
+    (statement,) = made.statements
+    whole, known = statement.domain, made.context
+    found = [_over(_with_elements(made, b.elements(whole).intersect_params(known)), array, b, buffer) for b in boxes]
+    return found or [_over(made, array, None, buffer)]
 
 
 def _right(ranked: RankedProgram, x: Exchange, q: Phase | None, array: str) -> isl.Set | None:

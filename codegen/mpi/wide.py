@@ -27,7 +27,8 @@ from codegen.mpi.blocks import (
     with_params,
     within,
 )
-from codegen.mpi.messages import RankedProgram, two_ranks
+from codegen.mpi.messages import RankedProgram
+from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phases import Cut
 from codegen.plan.model import Diamond, Plan
 from codegen.recognize.reductions import free_pairs

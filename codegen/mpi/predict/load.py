@@ -14,7 +14,7 @@ from codegen.mpi.counting import points, with_values
 from codegen.mpi.messages import Exchange
 from codegen.mpi.network import DEALT
 from codegen.mpi.network import PANEL as PANEL_STEPS
-from codegen.mpi.panel_buffers import PANELS
+from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phases import Phase
 from codegen.mpi.share import SharedRegion
 from codegen.mpi.trees import MessageLoops

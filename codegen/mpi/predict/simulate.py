@@ -16,7 +16,7 @@ from codegen.mpi.blocks import blocks_for
 from codegen.mpi.counting import points, with_values
 from codegen.mpi.messages import START, Exchange
 from codegen.mpi.network import ITERATION, Network
-from codegen.mpi.panel_buffers import PANELS
+from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phases import Phase
 from codegen.mpi.predict.load import (
     Setting,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from xml.sax.saxutils import escape
 
 from codegen import __version__
 from codegen.mpi.messages import START
-from codegen.mpi.panel_buffers import PANELS
+from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phases import Phase
 from codegen.mpi.predict.load import Setting, exchange_behind, iterations, message_bytes, panel_ends, times
 from codegen.mpi.predict.simulate import Machine, early_of
@@ -89,7 +90,7 @@ def _panels(
     """The first panels of a phase: each is sent while the one before is computed."""
     q, outer = step
     ends = panel_ends(q, at)
-    shown = list(zip(ends, ends[1:], strict=False))[: STEPS + 1]
+    shown = list(pairwise(ends))[: STEPS + 1]
     due = _sent(x, (PANELS + q.name, (*outer, *shown[0])), at, machine, clock, events) if shown else []
     for k in range(len(shown)):
         for r in range(at.ranks):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from codegen.mpi.blocks import PANEL
 from codegen.mpi.messages import RankedProgram
-from codegen.mpi.panel_buffers import WIDTH, buffers_of
+from codegen.mpi.panels.buffers import WIDTH, buffers_of
 from codegen.mpi.phases import Phase
 from codegen.mpi.text.message_views import MessageViews
 from codegen.mpi.trees import MessageLoops
@@ -40,7 +40,8 @@ def panel_views(
         View("for", each, what, body=messages.between_two(messages.all_elements(loops, given))),
         View("decl", "tw_panel_send();"),
     )
-    over = f"long {WIDTH} = tw_panel_width({steps}), {TURN} = -1; tw_panel_end({first}, {past}, {WIDTH}, {TURN}) < {past}; {TURN}++"
+    begin = f"long {WIDTH} = tw_panel_width({steps}), {TURN} = -1"
+    over = f"{begin}; tw_panel_end({first}, {past}, {WIDTH}, {TURN}) < {past}; {TURN}++"
     body = (View("block", body=send), View("if", f"{TURN} >= 0", body=(*ends(TURN), *run)))
     return (View("for", over, f"panels of {q.along(ranked.p.scop)}", body=body),)
 

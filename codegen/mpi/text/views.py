@@ -10,7 +10,7 @@ from codegen.hosts.variants import ProductVariant
 from codegen.mpi.blocks import MINE, STEPS, RankBlocks, blocks_for
 from codegen.mpi.messages import START, Exchange, RankedProgram
 from codegen.mpi.overlap import Margins
-from codegen.mpi.panel_buffers import PANELS
+from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import JOINED, Cut, Phase
 from codegen.mpi.share import WideSteps

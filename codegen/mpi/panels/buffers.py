@@ -27,7 +27,8 @@ from codegen.mpi.blocks import (
 )
 from codegen.mpi.boxes import Box, ends_near
 from codegen.mpi.layout import extent_of
-from codegen.mpi.messages import Exchange, RankedProgram, has_current, message_space, two_ranks
+from codegen.mpi.messages import Exchange, RankedProgram, has_current, message_space
+from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phase_program import outer_names, phase_program
 from codegen.mpi.phases import Phase
 from codegen.recognize.reductions import free_pairs
@@ -73,6 +74,14 @@ def known_panel(space: isl.Space, q: Phase) -> isl.Set:
     return begin.lt_set(end).intersect(inside)
 
 
+def concerned(ranked: RankedProgram, q: Phase, array: str) -> RankedProgram:
+    """The program with those blocks alone that say something about an array in panels of a phase: few blocks make few
+    ways in which two ranks can lie."""
+    writers = {ranked.cut.phase_of(s.name).name for s, a in ranked.p.scop.accesses_to(array) if a.write}
+    near = (b for b in ranked.blocks if {q.name, *writers} & set(b.phases) or any(x.array == array for x in b.arrays))
+    return replace(ranked, blocks=tuple(near))
+
+
 def reads(ranked: RankedProgram, q: Phase, array: str, who: str, space: isl.Space) -> isl.Set:
     """The elements of an array that a rank reads in a panel, in any iteration of the loops around the phase."""
     assert q.panels is not None
@@ -90,7 +99,7 @@ def reads(ranked: RankedProgram, q: Phase, array: str, who: str, space: isl.Spac
 def buffer_of(ranked: RankedProgram, q: Phase, array: str, who: str = MINE) -> PanelBuffer | None:
     """Room for what a rank reads of an array in a panel; None where there is no box of known size around that, or the
     array is none of numbers."""
-    a = ranked.p.scop.arrays[array]
+    a, ranked = ranked.p.scop.arrays[array], concerned(ranked, q, array)
     space = panel_space(ranked.p, q, ranked.blocks, *((MINE,) if who == MINE else (GIVER, TAKER)))
     if a.opaque or a.mixed or not a.declarable or a.elem.kind not in ("float", "int"):
         return None
@@ -141,33 +150,44 @@ def buffers_of(ranked: RankedProgram, q: Phase, who: str = MINE) -> Mapping[str,
 def not_current(ranked: RankedProgram, q: Phase, array: str) -> str:
     """Might the holder of an element that is read in a panel not have what the source has there when the phase begins,
     and until it ends?"""
-    p, blocks = ranked.p, ranked.blocks
+    ranked = concerned(ranked, q, array)
+    p = ranked.p
     if any(a.array == array and a.write for n in q.stmts for a in p.scop.statement(n).accesses):
         return f"`{array}` is written where it is read in panels"
-    space = message_space(p, (*outer_names(q), *PANEL), blocks)
-    asked = held_by(reads(ranked, q, array, TAKER, space), blocks, array, GIVER)
-    ranks = two_ranks(space, blocks, itself=True).intersect(known_panel(space, q))
-    current = has_current(ranked, array, space)
-    return "" if asked.intersect_params(ranks).is_subset(current) else f"others than its holders write `{array}`"
+    asked = asked_for(ranked, q, array).intersect_params(panel_ranks(ranked, q, array))
+    current = has_current(ranked, array, message_space(p, (*outer_names(q), *PANEL), ranked.blocks))
+    return "" if asked.is_subset(current) else f"others than its holders write `{array}`"
 
 
 def right_to_send(ranked: RankedProgram, q: Phase, b: PanelBuffer) -> isl.Set:
     """What a giver may send of an array ahead of a panel: what it has as the source has it, and the taker's buffer has
     room for."""
-    space = message_space(ranked.p, (*outer_names(q), *PANEL), ranked.blocks)
-    current = has_current(ranked, b.array, space)
+    ranked = concerned(ranked, q, b.array)
+    current = has_current(ranked, b.array, message_space(ranked.p, (*outer_names(q), *PANEL), ranked.blocks))
     return current.intersect(b.elements(current))
 
 
 def panel_exchange(ranked: RankedProgram, q: Phase) -> Exchange:
     """What ranks, and each itself, give and take ahead of a panel."""
     assert q.panels is not None
-    outer = (*outer_names(q), *PANEL)
-    space = message_space(ranked.p, outer, ranked.blocks)
-    elements = {
-        a: held_by(reads(ranked, q, a, TAKER, space), ranked.blocks, a, GIVER).coalesce() for a in q.panels.arrays
-    }
-    return Exchange(PANELS + q.name, outer, elements)
+    return Exchange(
+        PANELS + q.name, (*outer_names(q), *PANEL), {a: asked_for(ranked, q, a).coalesce() for a in q.panels.arrays}
+    )
+
+
+def asked_for(ranked: RankedProgram, q: Phase, array: str) -> isl.Set:
+    """What a giver holds of an array and a taker reads in a panel; the two may be one rank."""
+    ranked = concerned(ranked, q, array)
+    space = message_space(ranked.p, (*outer_names(q), *PANEL), ranked.blocks)
+    return held_by(reads(ranked, q, array, TAKER, space), ranked.blocks, array, GIVER)
+
+
+def panel_ranks(ranked: RankedProgram, q: Phase, array: str) -> isl.Set:
+    """What holds for giver, taker and panel."""
+    ranked = concerned(ranked, q, array)
+    space = message_space(ranked.p, (*outer_names(q), *PANEL), ranked.blocks)
+    known = ranked.p.scop.context.align_params(space).intersect(known_panel(space, q))
+    return known.intersect(two_ranks(space, ranked.blocks, itself=True))
 
 
 def panel_program(ranked: RankedProgram, q: Phase) -> Program:

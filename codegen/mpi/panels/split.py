@@ -20,7 +20,7 @@ from codegen.mpi.grid import dependences
 from codegen.mpi.layout import ArrayDistribution
 from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import PANEL_ARRAYS
-from codegen.mpi.panel_buffers import buffer_of, not_current
+from codegen.mpi.panels.buffers import buffer_of, not_current
 from codegen.mpi.phases import Cut, Panels, Phase
 from codegen.scop.distance import constant
 from codegen.scop.isl_helpers import maps_of
@@ -33,7 +33,8 @@ _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 def in_panels(p: Program, found: Cut, held: Sequence[ArrayDistribution]) -> Cut:
     """The phases, with those in panels that can be: each as its statements ahead of panels, in them, and behind."""
-    for q in found.shared:
+    for first in [q.stmts[0] for q in found.shared]:
+        q = found.phase_of(first)  # by the number that it has by now
         parts = _parts(p, q, held)
         if not parts or wrong_ranges(p, parts):
             continue
@@ -50,13 +51,13 @@ def _parts(p: Program, q: Phase, held: Sequence[ArrayDistribution]) -> tuple[Pha
     if q.reduced or q.ordered:
         return ()
     at = {s: k for s, k in ((s, _iterator(p.scop, q, s, held)) for s in q.stmts) if k is not None}
-    out = []
+    out: list[Phase] = []
     for inside, group in groupby(q.stmts, lambda s: s in at):
         stmts = tuple(group)
         part = replace(q, name=f"{q.name}.{len(out)}", tree=_only(q.tree, stmts))
         if inside:
             first, past = span(values_of(p.scop, s, at[s]) for s in stmts)
-            arrays = tuple(sorted({x.array for x in held} & _read_in(p.scop, stmts, at)))
+            arrays = tuple(sorted(_read_in(p.scop, stmts, at, held)))
             part = replace(part, panels=Panels(tuple((s, at[s]) for s in stmts), arrays, first, past))
         out.append(part)
     return tuple(out) if at else ()
@@ -81,12 +82,13 @@ def _goes_along(scop: Scop, stmt: str, index: isl.PwAff, k: int) -> bool:
     return constant(index.sub(own)) is not None
 
 
-def _read_in(scop: Scop, stmts: Sequence[str], at: Mapping[str, int]) -> set[str]:
-    """The arrays that some statements read along the iterators of panels."""
+def _read_in(scop: Scop, stmts: Sequence[str], at: Mapping[str, int], held: Sequence[ArrayDistribution]) -> set[str]:
+    """The arrays whose blocks are cut along the iterators of panels, and that some statements read along those."""
     out = set()
     for name in stmts:
         for a in (a for a in scop.statement(name).accesses if not a.write):
-            if any(_goes_along(scop, name, a.index.get_pw_aff(d), at[name]) for d in range(a.index.dim(_OUT))):
+            along = (a.index.get_pw_aff(x.position) for x in held if x.array == a.array)
+            if any(_goes_along(scop, name, index, at[name]) for index in along):
                 out.add(a.array)
     return out
 

@@ -7,19 +7,21 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, MINE, PANEL, TAKER, held_by, values_of
-from codegen.mpi.messages import Exchange, RankedProgram, message_space, two_ranks
-from codegen.mpi.panel_buffers import (
+from codegen.mpi.blocks import MINE, TAKER, values_of
+from codegen.mpi.messages import Exchange, RankedProgram
+from codegen.mpi.panels.buffers import (
     PANELS,
+    asked_for,
     buffers_of,
+    concerned,
     known_panel,
     not_current,
+    panel_ranks,
     panel_space,
     reads,
     right_to_send,
 )
-from codegen.mpi.panels import wrong_ranges
-from codegen.mpi.phase_program import outer_names
+from codegen.mpi.panels.split import wrong_ranges
 from codegen.mpi.phases import Phase
 from codegen.mpi.prove import message_elements
 from codegen.mpi.trees import MessageLoops
@@ -56,12 +58,13 @@ def _outside(ranked: RankedProgram, q: Phase) -> str:
 def _misplaced(ranked: RankedProgram, q: Phase) -> str:
     """What a rank reads lies in its buffer, which begins where messages think that it does."""
     assert q.panels is not None
-    space = panel_space(ranked.p, q, ranked.blocks, MINE)
     mine, taken = buffers_of(ranked, q), buffers_of(ranked, q, TAKER)
     for array in q.panels.arrays:
         if array not in mine or array not in taken:
             return f"there is no room for panels of `{array}`"
-        read = reads(ranked, q, array, MINE, space).intersect_params(known_panel(space, q))
+        near = concerned(ranked, q, array)
+        space = panel_space(ranked.p, q, near.blocks, MINE)
+        read = reads(near, q, array, MINE, space).intersect_params(known_panel(space, q))
         if not read.is_subset(mine[array].elements(read)):
             return f"what is read of `{array}` does not fit the room for its panel"
         for a, b in zip(mine[array].lows, taken[array].lows, strict=True):
@@ -86,13 +89,12 @@ def _not_sent(ranked: RankedProgram, q: Phase, found: Sequence[MessageLoops]) ->
     """Ahead of a panel, a rank gets all that it reads there from those that hold it, itself included, and that is what
     the source has there."""
     assert q.panels is not None
-    p, blocks, taken = ranked.p, ranked.blocks, buffers_of(ranked, q, TAKER)
-    space = message_space(p, (*outer_names(q), *PANEL), blocks)
-    ranks = two_ranks(space, blocks, itself=True).intersect(known_panel(space, q))
-    ranks = ranks.intersect(p.scop.context.align_params(space))
+    p, taken = ranked.p, buffers_of(ranked, q, TAKER)
     for array in q.panels.arrays:
-        got = message_elements([t for t in found if t.array == array], array, p, space).intersect_params(ranks)
-        needed = held_by(reads(ranked, q, array, TAKER, space), blocks, array, GIVER).intersect_params(ranks)
+        ranks = panel_ranks(ranked, q, array)
+        parts = [t for t in found if t.array == array]
+        got = message_elements(parts, array, p, ranks.get_space()).intersect_params(ranks)
+        needed = asked_for(ranked, q, array).intersect_params(ranks)
         if not needed.is_subset(got):
             return f"`{array}` is read in a panel, but not sent: {needed.subtract(got).sample_point()}"
         if not got.is_subset(right_to_send(ranked, q, taken[array])):
