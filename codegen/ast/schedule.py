@@ -78,7 +78,8 @@ def _build(
     for k, lp in enumerate(tree.loops):
         if lp.kind == "unroll" and lp.factor == 0:
             node = node.band_member_set_ast_loop_type(k, isl.ast_loop_type.unroll)
-        if lp.kind == STAGE:  # waits are told by the loop's values: no stage may be taken out of it
+        around = scop.together and (k + 1 < len(tree.loops) or has_band(tree.child))
+        if lp.kind == STAGE or around:  # waits are told by a stage's values: none may be taken out of the loop
             node = node.band_member_set_ast_loop_type(k, isl.ast_loop_type.atomic)
     node = node.insert_mark(isl.Id(f"m{number}"))
     inner = node.child(0).child(0)

@@ -74,6 +74,27 @@ def boxes_of(
     return ()
 
 
+def box_around(
+    scop: Scop, array: Array, part: isl.Set, blocks: Sequence[RankBlocks], right: isl.Set, known: isl.Set
+) -> Box | None:
+    """The box around a set, within a giver's block, if all of it is `right` to be sent; None if it is not, or has no
+    such ends. `known` is what holds of ranks."""
+    space, held = known.get_space(), {x.position: b for b in blocks for x in b.arrays if x.array == array.name}
+    lows, pasts = [], []
+    for k in range(part.dim(_SET)):
+        extent = extent_of(scop, array, k)
+        sides = []
+        for which, sign in ((0, -1), (1, 1)):
+            rows = tuple(_candidates(space, extent, [held[k]] if k in held else [], which))
+            sides.append(ends_near(part, k, rows[:2] if k in held else rows, sign))
+        if not all(sides) or (k in held and not all(len(s) == 2 for s in sides)):
+            return None
+        lows.append(sides[0])
+        pasts.append(sides[1])
+    box = Box(tuple(lows), tuple(pasts), isl.Set.universe(space))
+    return box if box.elements(part).intersect_params(known).is_subset(right) else None
+
+
 @record
 class _Asked:
     """All ranks that there can be, those for which a box is exact, and what may be in it for the others."""

@@ -30,7 +30,7 @@ PANEL_ARRAYS = 8
 @record
 class Network:
     """`latency` in seconds, `bandwidth` of a node in bytes per second. With `one_node` all ranks are on one machine:
-    they share its memory, and messages are copies that its cores make."""
+    they share its memory, and messages are copies that their cores make, each with this bandwidth."""
 
     name: str
     description: str

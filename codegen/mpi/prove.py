@@ -32,7 +32,8 @@ from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import MessageLoops, ModelLoops, no_dependences
-from codegen.mpi.wide import Wide, not_closed, not_kept, some_steps, wide_halo
+from codegen.mpi.wide import Wide, not_closed
+from codegen.mpi.wide_halo import needed, not_kept, pairs_in_steps
 from codegen.scop.dependences import order_map, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.times import in_order
@@ -158,17 +159,18 @@ def wrong_steps(ranked: RankedProgram, wide: Wide, move: tuple[Exchange, Sequenc
     problem = not_closed(ranked, wide) or not_kept(ranked, wide) or wrong_loops(move[1])
     if problem:
         return problem
-    space = message_space(p, move[0].outer, blocks)
-    ranks = two_ranks(space, blocks).intersect(some_steps(space, wide))
-    want = wide_halo(ranked, wide)
+    space, want = message_space(p, move[0].outer, blocks), needed(ranked, wide)
+    ranks = pairs_in_steps(ranked, wide).align_params(space)
     for array in sorted(p.deps.flows):
         if not p.scop.arrays[array].inside:
-            got = message_elements([t for t in move[1] if t.array == array], array, p, space)
-            needed = want.get(array, got.subtract(got)).align_params(space)
-            needed, got = needed.intersect_params(ranks), got.intersect_params(ranks)
-            if not needed.is_subset(got):
-                return f"ahead of some steps, messages do not have what is read of `{array}`"
-            if not got.is_subset(needed.union(has_current(ranked, array, space))):
+            loops = [t for t in move[1] if t.array == array]
+            got = message_elements(loops, array, p, space).intersect_params(ranks)
+            right = has_current(ranked, array, space)
+            for part in (e.align_params(space).intersect_params(ranks) for e in want.get(array, ())):
+                right = right if got.is_subset(right) else right.union(part)
+                if not part.is_subset(got):
+                    return f"ahead of some steps, messages do not have what is read of `{array}`"
+            if not got.is_subset(right):
                 return f"ahead of some steps, messages have elements of `{array}` that their sender does not have"
     return ""
 

@@ -130,7 +130,7 @@ def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, ProvenRegi
             found = several_steps(ranked)
             if found is None or wrong_steps(ranked, found.wide, found.move):
                 return None
-            p = wide_program(ranked.p, found.wide, ranked.blocks)
+            p = wide_program(ranked, found.wide)
         return found, _result(less, p)
     except (NotShared, Exhausted, isl.Error):
         return None

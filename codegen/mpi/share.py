@@ -16,9 +16,10 @@ from codegen.mpi.panels.buffers import panel_exchange
 from codegen.mpi.panels.split import in_panels
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
-from codegen.mpi.trees import MessageLoops, panel_transfers, transfers
+from codegen.mpi.trees import MessageLoops, box_transfers, panel_transfers, transfers
 from codegen.mpi.variables import cut_with_variables
-from codegen.mpi.wide import Wide, wide_halo, widened
+from codegen.mpi.wide import Wide, widened
+from codegen.mpi.wide_halo import pairs_in_steps, wide_halo
 from codegen.options import GenOptions
 from codegen.plan.model import Ranks
 from codegen.record import record
@@ -106,7 +107,10 @@ def several_steps(ranked: RankedProgram) -> WideSteps | None:
     if wide is None:
         return None
     x = Exchange(WIDE, STEPS, wide_halo(ranked, wide))
-    return WideSteps(wide, (x, transfers(ranked.p, ranked.cut, x, ranked.blocks)))
+    if ranked.blocks[0].axes == 1:
+        return WideSteps(wide, (x, transfers(ranked.p, ranked.cut, x, ranked.blocks)))
+    boxes = box_transfers(ranked, x, pairs_in_steps(ranked, wide))
+    return None if boxes is None else WideSteps(wide, (x, boxes))
 
 
 def _wanted(asked: tuple[Ranks, ...], loop: Loop, stmts: tuple[str, ...]) -> bool:

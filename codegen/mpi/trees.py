@@ -12,7 +12,7 @@ from codegen.ast.ctree import Bin, CExpr, CNode, For, Fun, If, Instance, Name
 from codegen.ast.generate import expression, generate
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks, block_params, ordered, running
-from codegen.mpi.boxes import Box, boxes_of
+from codegen.mpi.boxes import Box, box_around, boxes_of
 from codegen.mpi.messages import (
     START,
     WIDE,
@@ -141,6 +141,22 @@ def transfers(
         right = None if right is None else right.set_tuple_name(statement.name)
         boxes = boxes_of(made, made.arrays[array], statement.domain, ranks, blocks, right) if apart else ()
         out += _in_boxes(made, array, boxes)
+    return tuple(out)
+
+
+def box_transfers(ranked: RankedProgram, x: Exchange, known: isl.Set) -> tuple[MessageLoops, ...] | None:
+    """The loops over boxes around what an exchange moves, which have elements that their giver may send as well; None
+    where there are no such boxes."""
+    out: list[MessageLoops] = []
+    for array, elements in sorted(x.elements.items()):
+        made = _message_model(ranked.p, x, ranked.blocks, array, known)
+        (statement,) = made.statements
+        current = has_current(ranked, array, known.get_space()).set_tuple_name(statement.name)
+        part = elements.set_tuple_name(statement.name)
+        box = box_around(made, made.arrays[array], part, ranked.blocks, current, known)
+        if box is None:
+            return None
+        out += _in_boxes(made, array, (box,))
     return tuple(out)
 
 

@@ -250,6 +250,7 @@ class Scop:
     computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order
     own: tuple[OwnVariable, ...] = ()  # variables that generated code declares
     read: frozenset[str] = frozenset()  # names that the source's text reads, some perhaps in what never runs
+    together: bool = False  # loops around others are not taken apart where some statements begin or end
 
     def statement(self, name: str) -> Statement:
         known: dict[str, Statement] | None = self.__dict__.get("_by_name")

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import islpy as isl
+import re
+from dataclasses import replace
 
+import islpy as isl
+import pytest
+
+from codegen.ast.ctree import For
 from codegen.machine import load
+from codegen.mpi.blocks import TAKER
 from codegen.mpi.prove import wrong_steps
 from codegen.mpi.share import several_steps, share_out
-from codegen.mpi.wide import not_kept, wide_program
+from codegen.mpi.wide import wide_program
+from codegen.mpi.wide_halo import not_kept
 from codegen.options import GenOptions
 from codegen.plan.model import Diamond, Parallel
 from codegen.region_model import model_region
 from codegen.source_file import open_source
 from codegen.strategy.loops.time_tiles import time_tiles
 from codegen.strategy.orders.isl_schedule import isl_schedule
+from tests.mpi.programs import for_ranks
+from tests.mpi.test_grid import PLATE
 
 CUBE = """void cube(int steps, int n, double u[n][n][n], double v[n][n][n])
 {
@@ -33,6 +42,43 @@ CUBE = """void cube(int steps, int n, double u[n][n][n], double v[n][n][n])
 """
 
 
+@pytest.mark.parametrize(
+    ("text", "distribute"),
+    [
+        (PLATE, "u: block, block; v: block, block"),
+        (CUBE, "u: block, block, *; v: block, block, *"),
+        (CUBE, "u: block, block, block; v: block, block, block"),
+    ],
+)
+def test_halos_along_several_axes(text: str, distribute: str) -> None:
+    """One box for each two ranks, in which there is all that is read, corners of the grid of ranks included; not with
+    one row less, nor if a rank computed less beyond its block."""
+    options = GenOptions(target="mpi", distribute=distribute)
+    model = model_region(open_source("in.c", text, options).slices[0], options)
+    assert model is not None
+    ranked = share_out(model, options, None).ranked
+    steps = several_steps(ranked)
+    assert steps is not None and wrong_steps(ranked, steps.wide, steps.move) == ""
+    exchange, (box,) = steps.move
+    assert box.array == "u" and isinstance(box.made.code, For)
+    narrow = replace(steps.wide, slope=0)
+    assert "on another rank in the same steps" in wrong_steps(ranked, narrow, steps.move)
+    statement = box.made.scop.statements[0]
+    for axis in ranked.blocks:
+        at = statement.domain.find_dim_by_name(isl.dim_type.param, axis.ends(TAKER)[0])
+        less = statement.domain.subtract(statement.domain.equate(isl.dim_type.set, axis.axis, isl.dim_type.param, at))
+        made = replace(box.made, scop=replace(box.made.scop, statements=(replace(statement, domain=less),)))
+        assert wrong_steps(ranked, steps.wide, (exchange, (replace(box, made=made),))) != ""
+
+
+def test_statements_stand_once_in_steps_without_a_message() -> None:
+    """At the ends of a block one statement runs farther than the other; the loops around both are one nest."""
+    made = for_ranks("in.c", CUBE, distribute="u: block, *, *; v: block, *, *", assume_no_alias=True)
+    inside = made.partition("if (tw_depth > 1)")[2].partition("\n  } else {")[0]
+    assert inside.count("tiles") and inside.count("u[i + 1][j][k]") <= 8
+    assert len(re.findall(r"for \(long t = ", inside)) <= 2
+
+
 def test_diamonds_along_a_loop_that_stays() -> None:
     """Ranks share i, whose ends move with the steps; whole planes of u go ahead of those, and of v nothing."""
     options = GenOptions(target="mpi", distribute="u: block, *, *; v: block, *, *")
@@ -46,7 +92,7 @@ def test_diamonds_along_a_loop_that_stays() -> None:
     (statement,) = planes.made.scop.statements
     corners = statement.domain.fix_val(isl.dim_type.set, 1, isl.Val(0)).fix_val(isl.dim_type.set, 2, isl.Val(0))
     assert not corners.is_empty()
-    p = wide_program(ranked.p, steps.wide, ranked.blocks)
+    p = wide_program(ranked, steps.wide)
     found = time_tiles(p, load("generic"), isl_schedule(p.scop, p.deps, p.tree, "smart"))
     assert found is not None
     (cut,) = found.cuts

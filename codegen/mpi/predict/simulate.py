@@ -100,7 +100,7 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
             panels = max(1, len(panel_ends(q, at)) - 1)
             moves.append((PANELS + q.name, count * panels, 0.0 if machine.network.one_node else took / panels))
     for name, count, beside in moves:
-        took, moved = _exchange(x, exchange_behind(x, name), at, count, machine.network)
+        took, moved = _exchange(x, exchange_behind(x, name), at, count, machine)
         waiting += max(0.0, took - beside) * count
         hidden += min(took, beside) * count
         sent += moved
@@ -174,7 +174,7 @@ def _number(coordinates: Sequence[int], sides: Sequence[int]) -> int:
 
 
 def _exchange(
-    x: SharedRegion, move: Move | None, at: Setting, count: float, net: Network
+    x: SharedRegion, move: Move | None, at: Setting, count: float, machine: Machine
 ) -> tuple[float, float]:
     """Seconds that an exchange takes of which there are so many, and the bytes that all ranks send in all of them."""
     if move is None or at.ranks == 1 or not count:
@@ -183,7 +183,7 @@ def _exchange(
     axes = max(b.axes for b in x.ranked.blocks)
     every = axes > 1 and at.ranks <= GRID
     seen = tuple(range(at.ranks)) if every else seen_ranks(x, at)
-    near = at.ranks if net.one_node else 1  # ranks that share the bandwidth of a node
+    net, crowded = machine.network, machine.slower(at.ranks)  # on one node each rank copies its own messages
     for rank in seen:
         others = partners(at, rank, axes)
         out = [(message_bytes(x, move, at, None, (rank, r)), n) for r, n in others]
@@ -192,7 +192,7 @@ def _exchange(
         for side in (out, back):
             messages, moved = sum(n for b, n in side if b), sum(b * n for b, n in side)
             if messages:
-                worst = max(worst, net.latency * (1 + NEXT * (messages - 1)) + near * moved / count / net.bandwidth)
+                worst = max(worst, net.latency * (1 + NEXT * (messages - 1)) + crowded * moved / count / net.bandwidth)
     if every:
         return worst, sum(sent)
     ends, middle = (sent[0], sent[-1]), sent[len(sent) // 2]

@@ -112,15 +112,16 @@ class RankViews:
         """The region up to its last exchange: in steps without a message, where that is better, or with one each."""
         if self.steps is None:
             return views
-        (x, made), (b,) = self.steps, self.blocks
+        x, made = self.steps
         first, past = (self.messages.value(v, 5) for v in (x.wide.first, x.wide.past))
-        steps, rows = (
+        steps, *rows = (
             self.messages.value(high.sub(low).coalesce())
-            for low, high in ((x.wide.first, x.wide.past), (b.first, b.past))
+            for low, high in ((x.wide.first, x.wide.past), *((b.first, b.past) for b in self.blocks))
         )
         work = work_text(self.program, self.cut, self.messages.ints({}))
         reach = max(x.wide.slope, *x.wide.more.values())
         tile, line = time_tile(made.plan, made.code, x.wide.slope)
+        along = f"{len(rows)}, (const long[]){{ {', '.join(rows)} }}"
         self.helpers.add("tw_min")
         over = f"long {STEPS[0]} = {first}; {STEPS[0]} < {past}; {STEPS[0]} = tw_next_step({STEPS[0]}, tw_depth)"
         body = (
@@ -129,7 +130,7 @@ class RankViews:
             *self._printed(made, {}),
         )
         return (
-            View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {rows}, {reach}, {tile}, {line});"),
+            View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {reach}, {tile}, {line}, {along});"),
             View("if", "tw_depth > 1", body=(View("for", over, "steps without a message", body=body),), orelse=views),
         )
 
