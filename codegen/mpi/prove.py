@@ -32,8 +32,8 @@ from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import MessageLoops, ModelLoops, no_dependences
-from codegen.mpi.wide import Wide, not_closed
-from codegen.mpi.wide_halo import needed, not_kept, pairs_in_steps
+from codegen.mpi.wide.halo import needed, not_kept, pairs_in_steps
+from codegen.mpi.wide.steps import Wide, not_closed
 from codegen.scop.dependences import order_map, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.times import in_order

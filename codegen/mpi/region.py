@@ -25,7 +25,7 @@ from codegen.mpi.text.read_back import check_ranks
 from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import skeleton
 from codegen.mpi.variables import declarations
-from codegen.mpi.wide import wide_program
+from codegen.mpi.wide.steps import wide_program
 from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
 from codegen.region import ProvenRegion, RegionOutcome, attempt, make

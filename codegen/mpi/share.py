@@ -18,8 +18,8 @@ from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
 from codegen.mpi.trees import MessageLoops, box_transfers, panel_transfers, transfers
 from codegen.mpi.variables import cut_with_variables
-from codegen.mpi.wide import Wide, widened
-from codegen.mpi.wide_halo import pairs_in_steps, wide_halo
+from codegen.mpi.wide.halo import pairs_in_steps, wide_halo
+from codegen.mpi.wide.steps import Wide, widened
 from codegen.options import GenOptions
 from codegen.plan.model import Ranks
 from codegen.record import record

@@ -13,8 +13,8 @@ from codegen.machine import load
 from codegen.mpi.blocks import TAKER
 from codegen.mpi.prove import wrong_steps
 from codegen.mpi.share import several_steps, share_out
-from codegen.mpi.wide import wide_program
-from codegen.mpi.wide_halo import not_kept
+from codegen.mpi.wide.halo import not_kept
+from codegen.mpi.wide.steps import wide_program
 from codegen.options import GenOptions
 from codegen.plan.model import Diamond, Parallel
 from codegen.region_model import model_region
@@ -74,9 +74,9 @@ def test_halos_along_several_axes(text: str, distribute: str) -> None:
 def test_statements_stand_once_in_steps_without_a_message() -> None:
     """At the ends of a block one statement runs farther than the other; the loops around both are one nest."""
     made = for_ranks("in.c", CUBE, distribute="u: block, *, *; v: block, *, *", assume_no_alias=True)
-    inside = made.partition("if (tw_depth > 1)")[2].partition("\n  } else {")[0]
-    assert inside.count("tiles") and inside.count("u[i + 1][j][k]") <= 8
-    assert len(re.findall(r"for \(long t = ", inside)) <= 2
+    inside = made.partition("if (tw_depth > 1)")[2].partition("\n      } else {\n")[0]
+    assert inside.count("/* rows of diamonds */") == 1 == len(re.findall(r"for \(long t = ", inside))
+    assert inside.count("TW_ONE_BY_ONE();") == 2
 
 
 def test_diamonds_along_a_loop_that_stays() -> None:

@@ -33,7 +33,7 @@ PARTS = {
     "lower": ("nest",),
     "gpu": ("plan", "body", "transfers", "tiles", "staged", "resident"),
     "mpi": ("counting", "phases", "layout", "grid", "network", "blocks", "phase_program", "boxes", "pairs",
-            "messages", "panels", "overlap", "cyclic", "variables", "wide", "wide_halo", "trees", "share",
+            "messages", "panels", "overlap", "cyclic", "variables", "wide", "trees", "share",
             "predict", "text"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "readback", "guards", "overlap", "evidence", "scalar_replacement", "lowered", "loops", "cores"),

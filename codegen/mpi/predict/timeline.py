@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import pairwise, product
 from xml.sax.saxutils import escape
 
 from codegen import __version__
@@ -57,77 +58,70 @@ def steps(x: SharedRegion, at: Setting) -> tuple[tuple[Phase, tuple[int, ...]], 
 
 def simulate(x: SharedRegion, at: Setting, machine: Machine) -> tuple[Event, ...]:
     """The events of all ranks, from time 0."""
-    clock = [0.0] * at.ranks
-    due = [0.0] * at.ranks  # when the last message for a rank arrives
-    events: list[Event] = []
-    if exchange_behind(x, START) is not None:
-        due = _sent(x, (START, ()), at, machine, clock, events)
+    trace = _Trace(x, at, machine, [0.0] * at.ranks, [0.0] * at.ranks, [])
+    trace.send(START, ())
     for q, outer in steps(x, at):
         if q.panels is not None:
-            _panels(x, (q, outer), at, machine, clock, events)
+            trace.panels(q, outer)
         else:
-            _runs(x, (q, outer), at, machine, clock, events, due)
-        due = _sent(x, (q.name, outer), at, machine, clock, events)
-    return tuple(events)
+            trace.run(q, outer)
+        trace.send(q.name, outer)
+    return tuple(trace.events)
 
 
-def _runs(
-    x: SharedRegion, step: tuple[Phase, Sequence[int]], at: Setting, machine: Machine, clock: list[float],
-    events: list[Event], due: Sequence[float],
-) -> None:  # fmt: skip
-    """A phase on all ranks, with a wait between what needs no message and the rest."""
-    q, outer = step
-    for r in range(at.ranks):
-        early = early_of(x, q, at, outer, r) * machine.iteration
-        late = iterations(x, q, at, outer, r) * machine.iteration - early
-        _spans(r, ((early, "early"), (max(0.0, due[r] - clock[r] - early), "wait"), (late, "late")), clock, events)
+@dataclass
+class _Trace:
+    """What ranks have done so far: their clocks, and when the last message for each arrives."""
 
+    x: SharedRegion
+    at: Setting
+    machine: Machine
+    clock: list[float]
+    due: list[float]
+    events: list[Event]
 
-def _panels(
-    x: SharedRegion, step: tuple[Phase, Sequence[int]], at: Setting, machine: Machine, clock: list[float],
-    events: list[Event],
-) -> None:  # fmt: skip
-    """The first panels of a phase: each is sent while the one before is computed."""
-    q, outer = step
-    ends = panel_ends(q, at)
-    shown = list(pairwise(ends))[: STEPS + 1]
-    due = _sent(x, (PANELS + q.name, (*outer, *shown[0])), at, machine, clock, events) if shown else []
-    for k in range(len(shown)):
-        for r in range(at.ranks):
-            _spans(r, ((due[r] - clock[r], "wait"),), clock, events)
-        if k + 1 < len(shown):
-            due = _sent(x, (PANELS + q.name, (*outer, *shown[k + 1])), at, machine, clock, events)
-        for r in range(at.ranks):
-            each = iterations(x, q, at, outer, r) * machine.iteration / (len(ends) - 1)
-            _spans(r, ((each, "early" if k + 1 < len(shown) else "late"),), clock, events)
+    def run(self, q: Phase, outer: Sequence[int]) -> None:
+        """A phase on all ranks, with a wait between what needs no message and the rest."""
+        for r in range(self.at.ranks):
+            early = early_of(self.x, q, self.at, outer, r) * self.machine.iteration
+            late = iterations(self.x, q, self.at, outer, r) * self.machine.iteration - early
+            self._spend(r, early, "early")
+            self._spend(r, self.due[r] - self.clock[r], "wait")
+            self._spend(r, late, "late")
 
+    def panels(self, q: Phase, outer: Sequence[int]) -> None:
+        """The first panels of a phase: each is sent while the one before is computed."""
+        ends = panel_ends(q, self.at)
+        shown = list(pairwise(ends))[: STEPS + 1]
+        for k, panel in enumerate(shown):
+            if k == 0:
+                self.send(PANELS + q.name, (*outer, *panel))
+            for r in range(self.at.ranks):
+                self._spend(r, self.due[r] - self.clock[r], "wait")
+            more = k + 1 < len(shown)
+            if more:
+                self.send(PANELS + q.name, (*outer, *shown[k + 1]))
+            for r in range(self.at.ranks):
+                each = iterations(self.x, q, self.at, outer, r) * self.machine.iteration / (len(ends) - 1)
+                self._spend(r, each, "early" if more else "late")
 
-def _spans(rank: int, spans: Sequence[tuple[float, str]], clock: list[float], events: list[Event]) -> None:
-    """What a rank does one after the other."""
-    for took, kind in spans:
-        if took > 0:
-            events.append(Event(rank, kind, clock[rank], clock[rank] + took))
-            clock[rank] += took
-
-
-def _sent(
-    x: SharedRegion, step: tuple[str, Sequence[int]], at: Setting, machine: Machine, clock: Sequence[float],
-    events: list[Event],
-) -> list[float]:  # fmt: skip
-    """Messages that leave behind a phase; when the last one arrives, rank by rank."""
-    phase, outer = step
-    move, net = exchange_behind(x, phase), machine.network
-    due = [0.0] * at.ranks
-    if move is None:
-        return due
-    for giver in range(at.ranks):
-        for taker in range(at.ranks):
-            size = message_bytes(x, move, at, outer, (giver, taker)) if giver != taker else 0
+    def send(self, phase: str, outer: Sequence[int]) -> None:
+        """Messages that leave behind a phase, or ahead of a panel."""
+        move, net = exchange_behind(self.x, phase), self.machine.network
+        self.due = [0.0] * self.at.ranks
+        if move is None:
+            return
+        for giver, taker in product(range(self.at.ranks), repeat=2):
+            size = message_bytes(self.x, move, self.at, outer, (giver, taker)) if giver != taker else 0
             if size:
-                arrives = clock[giver] + net.latency + size / net.bandwidth
-                events.append(Event(giver, "message", clock[giver], arrives, taker))
-                due[taker] = max(due[taker], arrives)
-    return due
+                arrives = self.clock[giver] + net.latency + size / net.bandwidth
+                self.events.append(Event(giver, "message", self.clock[giver], arrives, taker))
+                self.due[taker] = max(self.due[taker], arrives)
+
+    def _spend(self, rank: int, took: float, kind: str) -> None:
+        if took > 0:
+            self.events.append(Event(rank, kind, self.clock[rank], self.clock[rank] + took))
+            self.clock[rank] += took
 
 
 def text_rows(events: Sequence[Event], width: int = 88) -> list[str]:

@@ -19,7 +19,7 @@ from codegen.mpi.text.message_views import EACH, MessageViews, dealt, head, spel
 from codegen.mpi.text.panel_views import panel_views
 from codegen.mpi.text.phase_text import check_phase
 from codegen.mpi.trees import MessageLoops, ModelLoops
-from codegen.mpi.wide import time_tile
+from codegen.mpi.wide.steps import time_tile
 from codegen.record import record
 from codegen.region import ProvenRegion as Result
 from codegen.scop.model import Scop

@@ -2,9 +2,9 @@
 
 A rank runs steps `tw_step_from` to before `tw_step_to` of the loop around all phases without a message. At the last of
 them it runs its block; at each step before, more on both sides along each axis of the grid of ranks, so that every
-value that is read is there: its own, or in the halo that came ahead of these steps. What it runs is one program, planned
-and proven like any other, with tiles over time where those help. Its loops are not taken apart where one statement
-begins earlier than another, as they all do at the ends of blocks.
+value that is read is there: its own, or in the halo that came ahead of these steps. What it runs is one program,
+planned and proven like any other, with tiles over time where those help. Its loops are not taken apart where one
+statement begins earlier than another, as they all do at the ends of blocks.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import islpy as isl
 from codegen.mpi.blocks import GIVER, STEPS, TAKER, held_by, is_held, ordered, with_params
 from codegen.mpi.messages import RankedProgram
 from codegen.mpi.pairs import two_ranks
-from codegen.mpi.wide import Wide, before, own_instances, reached, some_steps, step_space
+from codegen.mpi.wide.steps import Wide, before, own_instances, reached, some_steps, step_space
 from codegen.scop.isl_helpers import maps_of
 
 _IN, _OUT, _PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param

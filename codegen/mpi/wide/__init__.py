@@ -1,0 +1,1 @@
+"""Wide halos: several time steps without a message, and what ranks send ahead of them."""
