@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from codegen.target.finish.names import NameSpelling
 
 
-def support(network: str = NETWORK, axes: int = 1, panels: bool = True) -> str:
-    """The functions that generated code calls for ranks, in a grid of so many axes; those for panels if it has some."""
+def support(network: str = NETWORK, axes: int = 1) -> str:
+    """The functions that generated code calls for ranks, in a grid of so many axes."""
     from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PANEL, PANEL_ARRAYS, PLAIN, load_network
     from codegen.target.text.templates import environment
 
@@ -35,7 +35,6 @@ def support(network: str = NETWORK, axes: int = 1, panels: bool = True) -> str:
         panel=PANEL,
         panel_arrays=PANEL_ARRAYS,
         axes=axes,
-        panels=panels,
     )
 
 
@@ -64,14 +63,12 @@ class Mpi(Target):
     def extra(
         self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
     ) -> Extra:
-        found = tuple(outcomes)
-        if not options.distribute and not any(o.part == RANKS for o in found):
+        if not options.distribute and not any(o.part == RANKS for o in outcomes):
             return Extra()
         from codegen.mpi.layout import axes_of
 
         axes = axes_of(options.distribute)
-        panels = any("tw_panel_send" in (o.text or "") for o in found)
-        text = support(options.network, axes, panels)
+        text = support(options.network, axes)
         return Extra(text if names is None else names.of(text), as_called=True)
 
     def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:

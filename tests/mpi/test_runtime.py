@@ -115,6 +115,14 @@ def test_a_rank_that_dies_ends_the_job(tmp_path: Path) -> None:
 
 
 @needs_mpi
+def test_a_rank_that_ends_early_ends_the_job(tmp_path: Path) -> None:
+    """Others wait for its messages, and would wait in vain: MPI would wait for them in turn."""
+    fault = "if (tw_rank() == 1) { printf(\"so far\"); exit(3); }"
+    done = on_ranks(compiled("mpicc", support() + SEND.replace("FAULT", fault), tmp_path / "early"), 3, limit=20)
+    assert done.returncode != 0 and "rank 1: the program ends with an error" in done.stderr and "so far" in done.stdout
+
+
+@needs_mpi
 def test_waits_receivers_and_tags_matter(tmp_path: Path) -> None:
     """Faults in the functions themselves: no wait, a message to a wrong rank, a tag mixed up."""
     text = support()
