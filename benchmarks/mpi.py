@@ -7,7 +7,8 @@
 For each kernel: one process with all threads (`--target openmp`), the result for ranks on one rank with all threads,
 one rank to a core, and ranks with several threads; ranks hold blocks of rows or planes. Then ranks with one thread
 each, measured and predicted, and a picture of the predicted scaling to 10,000 ranks: build/bench/mpi-NAME.svg. The last
-column of the first table says how many of the bytes that the sets ask for are sent. Programs begin MPI before their
+column of the first table says how many of the bytes that the sets ask for are sent. A product in boxes (product.c) also
+says how much memory a rank needs. Programs begin MPI before their
 time is taken, as those do that call MPI_Init themselves.
 """
 
@@ -40,16 +41,19 @@ CASES: Mapping[str, tuple[tuple[str, int], ...]] = {
     "jacobi-2d": (("tsteps", 100), ("n", 4000)),
     "heat-3d": (("tsteps", 50), ("n", 300)),
     "gemm": (("ni", 4000), ("nj", 4000), ("nk", 4000)),
+    "product": (("n", 4000),),
 }
 QUICK: Mapping[str, tuple[tuple[str, int], ...]] = {
     "jacobi-2d": (("tsteps", 50), ("n", 1500)),
     "heat-3d": (("tsteps", 20), ("n", 150)),
     "gemm": (("ni", 1200), ("nj", 1200), ("nk", 1200)),
+    "product": (("n", 1200),),
 }
 BLOCKS = {
     "jacobi-2d": "a: block, *; b: block, *",
     "heat-3d": "A: block, *, *; B: block, *, *",
     "gemm": "C: block, *; A: block, *",
+    "product": "C: block, block; A: block, block; B: block, block",
 }
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-DDRIVER", f"-I{KERNELS}", "-fopenmp")
 ADDED = """
@@ -59,9 +63,13 @@ __attribute__((destructor)) static void tw_say(void) { fprintf(stderr, "sent %ld
 FREE = {**MORE_THAN_CORES, "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
+def source_of(name: str) -> Path:
+    return next(p for p in (KERNELS / f"{name}.c", Path(__file__).parent / "mpi" / f"{name}.c") if p.exists())
+
+
 def written(name: str, folder: Path, machine: str) -> None:
     """The text of a kernel for threads and for ranks."""
-    source = KERNELS / f"{name}.c"
+    source = source_of(name)
     for target in ("openmp", "mpi"):
         options = GenOptions(target=target, machine=machine)
         if target == "mpi":
@@ -91,8 +99,9 @@ def prepared(names: Sequence[str], folder: Path, machine: str) -> None:
     (folder / "cases.txt").write_text(cases, encoding="utf-8")
 
 
-def run(name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int) -> tuple[float, int]:
-    """Seconds of the slowest rank and bytes sent; no ranks: the program for threads."""
+def run(name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int) -> tuple[float, int, int]:
+    """Seconds of the slowest rank, bytes sent, and bytes of memory of a rank if it says so; no ranks: the program for
+    threads."""
     program = folder / f"{name}-{'mpi' if ranks else 'openmp'}"
     env = {**os.environ, **FREE, "OMP_NUM_THREADS": str(threads)}
     launch = ["mpirun", "-n", str(ranks)] if ranks else []
@@ -100,17 +109,18 @@ def run(name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int)
     done = subprocess.run(words, capture_output=True, text=True, env=env, check=True)
     seconds = [float(s) for s in re.findall(r"^(\d+\.\d+)$", done.stderr, re.M)]
     sent = sum(int(s) for s in re.findall(r"^sent (\d+)$", done.stderr, re.M))
-    return max(seconds), sent
+    memory = max((int(s) for s in re.findall(r"^memory (\d+)$", done.stderr, re.M)), default=0)
+    return max(seconds), sent, memory
 
 
-def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], rounds: int) -> tuple[float, int]:
+def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], rounds: int) -> tuple[float, int, int]:
     found = [run(name, folder, sizes, *how) for _ in range(rounds)]
-    return min(s for s, _ in found), found[0][1]
+    return min(s for s, _, _ in found), found[0][1], found[0][2]
 
 
 def region(name: str) -> SharedRegion:
     """What ranks share of a kernel."""
-    source, options = KERNELS / f"{name}.c", GenOptions(target="mpi", distribute=BLOCKS[name])
+    source, options = source_of(name), GenOptions(target="mpi", distribute=BLOCKS[name])
     model = model_region(open_source(str(source), source.read_text(encoding="utf-8"), options).slices[0], options)
     assert model is not None
     return share_out(model, options, None)
@@ -125,14 +135,15 @@ def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, roun
     built(name, folder)
     x, values = region(name), tuple(sizes.values())
     print(f"\n{name}, {', '.join(f'{k} = {v}' for k, v in sizes.items())}, {cores} cores")
-    alone, _ = best(name, folder, values, (0, cores), rounds)
+    alone, _, _ = best(name, folder, values, (0, cores), rounds)
     print(f"  {'threads only':14} {alone:9.4f} s")
     together = alone
     for ranks, threads in combinations(cores):
-        seconds, sent = best(name, folder, values, (ranks, threads), rounds)
+        seconds, sent, memory = best(name, folder, values, (ranks, threads), rounds)
         together = min(together, seconds) if ranks == 1 else together  # it is the same text
         asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory"))).sent
         ratio = f", bytes sent {sent / asked:.3f} of what the sets have" if asked else ""
+        ratio += f", {memory / 1e6:.0f} MB of memory" if memory else ""
         print(f"  {ranks:3} x {threads:<8} {seconds:9.4f} s, {alone / seconds:5.2f} of threads only{ratio}")
     ahead(name, x, sizes, folder, cores, rounds, together)
 
@@ -142,7 +153,7 @@ def ahead(
 ) -> None:
     """Ranks with one thread each, measured and predicted: from the time of one, and of all threads `together`."""
     values, counts = tuple(sizes.values()), [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
-    one, _ = best(name, folder, values, (1, 1), rounds)
+    one, _, _ = best(name, folder, values, (1, 1), rounds)
     at = setting(x.program.scop, sizes, 1)
     each, beside = one / work(x, at.sizes), crowding(cores, one / together)
     machine = Machine(load_network("shared-memory"), each, beside)

@@ -68,7 +68,7 @@ class Mpi(Target):
         from codegen.mpi.layout import axes_of
 
         axes = axes_of(options.distribute)
-        text = support(options.network, axes)
+        text = support(options.network, axes) if axes > 1 else support(options.network)
         return Extra(text if names is None else names.of(text), as_called=True)
 
     def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:
