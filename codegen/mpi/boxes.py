@@ -61,7 +61,7 @@ def boxes_of(
     run = None if right is None else _one_run(scop, array, within, asked)
     if run is not None:
         return (run,)
-    for parts in _partings(within, blocks):
+    for parts in (*_partings(within, blocks), _shell(scop, array, within)):
         found = tuple(_box(scop, array, part, asked) for part in parts)
         sets = [b.elements(exact).intersect_params(ranks) for b in found]
         apart = all(a.is_disjoint(b) for k, a in enumerate(sets) for b in sets[:k])
@@ -69,9 +69,25 @@ def boxes_of(
         for s in sets:
             whole = whole.union(s)
         exactly = whole.is_subset(most) and whole.intersect_params(some).is_subset(within)
-        if apart and within.is_subset(whole) and exactly:
+        if found and apart and within.is_subset(whole) and exactly:
             return found
     return ()
+
+
+def _shell(scop: Scop, array: Array, within: isl.Set) -> list[isl.Set]:
+    """A set of elements at the borders of an array as one part for each of its sides; none if there are others."""
+    local = isl.LocalSpace.from_space(within.get_space())
+    parts, left = [], within
+    for k in range(within.dim(_SET)):
+        extent = extent_of(scop, array, k)
+        if extent is None or extent.n_piece() != 1:
+            return []
+        last = _on(extent.align_params(within.get_space().params()).get_pieces()[0][1], within)
+        for edge in (isl.Aff.zero_on_domain(local), last.add_constant_val(isl.Val(-1))):
+            side = left.intersect(isl.Aff.var_on_domain(local, _SET, k).eq_set(edge))
+            left = left.subtract(side)
+            parts += [] if side.is_empty() else [side]
+    return parts if left.is_empty() else []
 
 
 def box_around(

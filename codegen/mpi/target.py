@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from codegen.target.finish.names import NameSpelling
 
 
-def support(network: str = NETWORK, axes: int = 1) -> str:
-    """The functions that generated code calls for ranks, in a grid of so many axes."""
+def support(network: str = NETWORK, axes: int = 1, panels: bool = False) -> str:
+    """The functions that generated code calls for ranks, in a grid of so many axes, with panels or without."""
     from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PANEL, PANEL_ARRAYS, PLAIN, load_network
     from codegen.target.text.templates import environment
 
@@ -35,6 +35,7 @@ def support(network: str = NETWORK, axes: int = 1) -> str:
         panel=PANEL,
         panel_arrays=PANEL_ARRAYS,
         axes=axes,
+        panels=panels,
     )
 
 
@@ -63,12 +64,13 @@ class Mpi(Target):
     def extra(
         self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
     ) -> Extra:
-        if not options.distribute and not any(o.part == RANKS for o in outcomes):
+        found = tuple(outcomes)
+        if not options.distribute and not any(o.part == RANKS for o in found):
             return Extra()
         from codegen.mpi.layout import axes_of
 
         axes = axes_of(options.distribute)
-        text = support(options.network, axes) if axes > 1 else support(options.network)
+        text = support(options.network, axes, any("panel_send(" in (o.text or "") for o in found))
         return Extra(text if names is None else names.of(text), as_called=True)
 
     def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:

@@ -66,7 +66,7 @@ def test_wrong_functions_are_found(words: str, instead: str, monkeypatch: pytest
     """No wait; tags mixed up."""
     text = target.support()
     assert words in text
-    monkeypatch.setattr(target, "support", lambda _: text.replace(words, instead))
+    monkeypatch.setattr(target, "support", lambda *_: text.replace(words, instead))
     monkeypatch.setattr(ranks, "SECONDS", 8)
     report = checked()
     assert not report.ok and "ranks" in report.lines[0], report.lines
