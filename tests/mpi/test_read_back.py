@@ -26,6 +26,7 @@ from codegen.target.text.pieces import View
 from codegen.targets.base import RegionJob
 from tests.corpus import KERNELS
 from tests.mpi.test_grid import GRID, PLATE
+from tests.mpi.test_panels import BOXES, PRODUCT
 from tests.mpi.test_proofs import BLOCKS, HEAT
 from tests.mpi.test_turns import SEIDEL
 
@@ -59,6 +60,7 @@ SOURCES: dict[str, tuple[str, dict[str, object]]] = {
     "sums": (DOT, {"reassociate": True}),
     "flat": (FLAT, {}),
     "dealt": ((KERNELS / "lu.c").read_text(), {}),
+    "panels": (PRODUCT, {"distribute": BOXES}),
 }
 
 
@@ -176,6 +178,23 @@ CHANGES: dict[str, tuple[str, str, str | None, int]] = {
     "parts are joined in another type": ("sums", "MPI_DOUBLE", "MPI_FLOAT", 0),
     "the greatest of all parts": ("sums", "MPI_SUM", "MPI_MAX", 0),
     "parts of another variable": ("sums", "&s", "&x[0]", 0),
+    # panels
+    "the first panel is left out": ("panels", "tw_turn = -1", "tw_turn = 0", 0),
+    "the last panel is left out": ("panels", "tw_width, tw_turn) < n", "tw_width, tw_turn) < n - 1", 0),
+    "every other panel": ("panels", "tw_turn++", "tw_turn += 2", 0),
+    "panels of another range": ("panels", "tw_panel_end(0, n", "tw_panel_end(1, n", 0),
+    "the panel that is computed is sent": ("panels", "tw_turn + 1), tw_panel_to", "tw_turn), tw_panel_to", 0),
+    "panels that overlap": ("panels", "tw_panel_to = tw_panel_end(0,", "tw_panel_to = tw_panel_end(1,", 1),
+    "a panel in the room of another": ("panels", "tw_panel_room(1,", "tw_panel_room(0,", 0),
+    "a panel arrives where one is read": ("panels", "tw_panel_room(0, tw_turn + 1,", "tw_panel_room(0, tw_turn,", 0),
+    "rooms that are too small": ("panels", "* (tw_width)", "* (tw_width - 1)", 0),
+    "rows of a room are shorter": ("panels", "[tw_width]", "[tw_width - 1]", 1),
+    "a panel is read before it has come": ("panels", "tw_turn >= 0", "tw_turn >= -1", 0),
+    "panels are not sent": ("panels", "tw_panel_send();", None, 0),
+    "a rank has nothing of its own": ("panels", "tw_panel_messages(tw_panel_from < tw_panel_to)", "tw_messages()", 0),
+    "another place in a panel": ("panels", "&tw_panel_A[e0 - tw_taker_from]", "&tw_panel_A[e0 - tw_giver_from]", 0),
+    "another column of a panel": ("panels", "- tw_panel_from]", "]", 0),
+    "elements of another panel": ("panels", "e0 = tw_max(tw_giver_from, tw_panel_from)", "e0 = tw_giver_from", 0),
 }
 
 

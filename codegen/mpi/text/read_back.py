@@ -14,11 +14,13 @@ from functools import cached_property
 import islpy as isl
 
 from codegen.ast.ctree import Block, CNode, For, If, Instance, Name
-from codegen.mpi.blocks import GIVER, MINE, STEPS, TAKER, RankBlocks, blocks_for
+from codegen.mpi.blocks import GIVER, MINE, PANEL, STEPS, TAKER, RankBlocks, blocks_for
 from codegen.mpi.messages import START, WIDE, Exchange
+from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import JOINED, NotShared, Phase
 from codegen.mpi.text.read_elements import ElementReader, Row
+from codegen.mpi.text.read_panels import PanelText
 from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import MessageLoops, ModelLoops
 from codegen.region import ProvenRegion as Result
@@ -29,7 +31,6 @@ from codegen.verify.guards import Parameters
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
 _WAIT = "tw_wait();"
-_EACH = "long tw_k = 0; tw_k < tw_messages(); tw_k++"
 _HELD = re.compile(r"tw_(?:enter_blocks|leave_blocks|outside|whole_box)\(.*\);")
 _COUNTED = re.compile(r"long (\w+) = ")
 _DEPTH = re.compile(r"const long tw_depth = tw_steps\(.*\);")
@@ -209,6 +210,9 @@ class _RankReader:
     def _beside_messages(self, row: Row, q: Phase, given: Mapping[str, str], known: frozenset[str]) -> None:
         """A phase behind the wait for what is under way, or in pieces of which only the first is ahead of it."""
         margins = self.ranks.early.get(q.name)
+        if q.panels is not None:
+            self._panels(row, q, given, known)
+            return
         if margins is None:
             if self.ranks.early:
                 row.text(_WAIT)
@@ -232,6 +236,28 @@ class _RankReader:
         wait.text(_WAIT)
         wait.end()
         self._run_of(inside, q, {**given, **ends}, known)
+        inside.end()
+
+    def _panels(self, row: Row, q: Phase, given: Mapping[str, str], known: frozenset[str]) -> None:
+        """The next panel is on its way, to where it is read in the next turn, before one is computed."""
+        text, move = PanelText(self.ranks.ranked, q), self._moved(PANELS + q.name)
+        over = row.take("for")
+        for value, wanted in text.values(over.head):
+            self._check_value(value, wanted)
+        inside, here = Row(over.body), known | set(PANEL)
+        ahead = Row(inside.take("block").body)
+        for line in text.declared("tw_turn + 1", "tw_turn + 2"):
+            ahead.text(line)
+        if move is None:
+            raise Unread("nothing is sent for panels")
+        self._messages(ahead, move[1], given, here, f"tw_panel_messages({PANEL[0]} < {PANEL[1]})")
+        ahead.text("tw_panel_send();")
+        ahead.end()
+        now = Row(inside.take("if", "tw_turn >= 0").body)
+        for line in text.declared("tw_turn", "tw_turn + 1"):
+            now.text(line)
+        self._printed(now, self.ranks.results[q.name], given, here)
+        now.end()
         inside.end()
 
     def _in_turns(self, row: Row, q: Phase, given: Mapping[str, str], known: frozenset[str]) -> None:
@@ -271,7 +297,7 @@ class _RankReader:
         for x in self.ranks.printed:
             if x.made is made and dict(x.given) == dict(given) and row.starts_with(x.views):
                 row.skip(len(x.views))
-                if not words_of(x.views) & (self.ends | set(STEPS)) <= known | set(given):
+                if not words_of(x.views) & (self.ends | {*STEPS, *PANEL}) <= known | set(given):
                     raise Unread("a phase runs for a block of which nothing is known")
                 return
         raise Unread("a phase is another one than was proven for this place")
@@ -289,11 +315,12 @@ class _RankReader:
         row.text("tw_send();" if self.ranks.early and x.phase not in ("", WIDE) else "tw_exchange();")
 
     def _messages(
-        self, row: Row, parts: Sequence[MessageLoops], given: Mapping[str, str], known: frozenset[str]
-    ) -> None:
+        self, row: Row, parts: Sequence[MessageLoops], given: Mapping[str, str], known: frozenset[str],
+        messages: str = "tw_messages()",
+    ) -> None:  # fmt: skip
         """The elements of each message, for the blocks of who gives and who takes it, and for nobody else's."""
-        inside = Row(row.take("for", _EACH).body)
-        steps = known & set(STEPS)
+        inside = Row(row.take("for", f"long tw_k = 0; tw_k < {messages}; tw_k++").body)
+        steps = known & {*STEPS, *PANEL}
         if self.ranks.cyclic and self._deals(inside):
             inner = self._dealt(inside, "tw_giver(tw_k)")
             inside.end()
@@ -311,7 +338,7 @@ class _RankReader:
     ) -> None:
         """All that is left of a list of views."""
         inside = words_of(row.left)
-        if not inside & (self.ends | set(STEPS)) <= known:
+        if not inside & (self.ends | {*STEPS, *PANEL}) <= known:
             raise Unread("a message depends on a block of which nothing is known")
         ElementReader(self.taken | self.ends | set(given.values())).read(row, parts, given)
         row.end()

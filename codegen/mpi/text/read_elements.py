@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from codegen.ast.ctree import Bin, Block, CNode, For, If, Instance, Int, Name
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, Name, substitute
 from codegen.lower.shift import simple
 from codegen.mpi.text.message_views import spelled
 from codegen.mpi.trees import MessageLoops
@@ -106,6 +106,11 @@ class ElementReader:
             row.text(_run(scop, node, names, "1"))
         elif isinstance(node, For) and row.next_text():
             self._together(row, node, scop, names)
+        elif isinstance(node, For) and row.left and row.left[0].kind == "if":
+            # of a panel: nothing is named where there is nothing
+            inside = Row(self._condition(row, ints.text(Bin("<", node.lower, _past(node)))))
+            self._together(inside, node, scop, names)
+            inside.end()
         else:
             assert isinstance(node, For)
             v = row.take("for")
@@ -126,14 +131,18 @@ class ElementReader:
         if not isinstance(at, Instance) or node.step != 1 or node.op not in ("<", "<="):
             raise Unread("elements go together that are no run")
         inner = {**names, node.var: _AT}
-        _check_side_by_side(read_expression(_element(scop, at, inner)))
-        (index,) = at.accesses
-        if index[-1] != Name(node.var):
+        for k in range(len(at.accesses)):
+            _check_side_by_side(read_expression(_element(scop, at, inner, k)))
+        if at.accesses[0][-1] != Name(node.var):
             raise Unread("a run of elements begins elsewhere")
-        first = replace(at, accesses=((*index[:-1], node.lower),))
-        past = node.upper if node.op == "<" else Bin("+", node.upper, Int(1))
-        count = _ints(scop, names).wide(simple(Bin("-", past, node.lower)))
+        begin = {node.var: node.lower}
+        first = replace(at, accesses=tuple((*i[:-1], simple(substitute(i[-1], begin))) for i in at.accesses))
+        count = _ints(scop, names).wide(simple(Bin("-", _past(node), node.lower)))
         row.text(_run(scop, first, names, count))
+
+
+def _past(node: For) -> CExpr:
+    return node.upper if node.op == "<" else Bin("+", node.upper, Int(1))
 
 
 def _check_side_by_side(element: Node) -> None:
@@ -162,12 +171,14 @@ def _ints(scop: Scop, names: Mapping[str, str]) -> IntPrinter:
     return IntPrinter({p.name: p for p in scop.params}, names, set())
 
 
-def _element(scop: Scop, at: Instance, names: Mapping[str, str]) -> str:
+def _element(scop: Scop, at: Instance, names: Mapping[str, str], number: int) -> str:
     (statement,) = scop.statements
-    return BodyPrinter(scop, _ints(scop, names), {}).access(statement, at, 0)
+    return BodyPrinter(scop, _ints(scop, names), {}).access(statement, at, number)
 
 
 def _run(scop: Scop, at: Instance, names: Mapping[str, str], count: str) -> str:
     (statement,) = scop.statements
     size = scop.arrays[statement.accesses[0].array].elem.spelling
-    return f"tw_run(tw_k, &{_element(scop, at, names)}, {count}, sizeof({size}));"
+    places = ", ".join(f"&{_element(scop, at, names, k)}" for k in range(len(statement.accesses)))
+    call = "tw_run" if len(statement.accesses) == 1 else "tw_panel_run"
+    return f"{call}(tw_k, {places}, {count}, sizeof({size}));"
