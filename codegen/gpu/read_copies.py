@@ -24,7 +24,7 @@ from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
 _CONDITION = re.compile(r"if \((.*)\) ((?:TW_TRY|tw_kept)\(tw_.*)")
-_CHECKED = re.compile(r"(TW_TRY|tw_kept)\((.*), \"region \d+ of \w+\"\);")
+_CHECKED = re.compile(r"(TW_TRY|tw_kept)\((.*), \"region \d+ of [^\"]*\"\);")
 _MEMORY = re.compile(r"static (?:thread_local|_Thread_local) tw_memory tw_(\w+)_memory;")
 _SILENT = re.compile(r"tw_held \*tw_\w+_held;|tw_running = 1;|cl_int tw_status = tw_begin\(\);")
 _PROBES = ("cudaFree(NULL)", "hipFree(NULL)", "tw_status")

@@ -32,14 +32,15 @@ def origins_of(site: RegionSite) -> Origins:
     scan.links += [((o.source,), (o.name,)) for o in site.own if not o.end]
     params = [d for d in parameters(site.function) if d.name]
     changed = scan.assigned | scan.exposed | site.hidden
-    settled = {str(d.name) for d in params} - changed
+    hiding = {name for name, _ in _declared(site.function.body)}  # by such a name the region may know another variable
+    settled = {str(d.name) for d in params} - changed - hiding
     sources = {name for name, values in scan.values.items() if all(_allocates(v) for v in values)}
     local = {n for n, v in site.variables.items() if v.place == "local" and not v.static}
     direct = scan.families(along=False)
     return Origins(
         scan.families(),
         frozenset(d.name for d in params if d.name in settled and _is_restrict(d)),
-        frozenset((sources & local) - scan.exposed - scan.moved - site.hidden),
+        frozenset((sources & local) - scan.exposed - scan.moved - site.hidden - _several(site.function)),
         frozenset(settled),
         frozenset(scan.exposed),
         direct,
@@ -60,6 +61,13 @@ def declared_in(function: c_ast.FuncDef) -> Iterator[tuple[str, c_ast.Decl]]:
     """Every declaration of a function, inner blocks included."""
     yield from ((d.name, d) for d in parameters(function) if d.name)
     yield from _declared(function.body)
+
+
+def _several(function: c_ast.FuncDef) -> set[str]:
+    """Names of several variables, of which one begins without a value: nobody knows which of them is set later."""
+    found = list(declared_in(function))
+    unset = {name for name, decl in found if decl.init is None}
+    return {name for name in unset if sum(other == name for other, _ in found) > 1}
 
 
 def _declared(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Decl]]:

@@ -229,3 +229,29 @@ def test_every_reason_not_to_compare_is_one_of_c(fact: str) -> None:
         assert wrong_overlap(scop, AliasTest(), True)
     else:
         assert test.text == "" and wrong_overlap(replace(scop, origins=Origins()), test, False)
+
+
+# Names that hide others: what is known of a parameter, or of new memory, is not known of them.
+HIDING = {
+    "a parameter that is restrict": ("double *restrict p, double *q", "{{ double *p = get(n); LOOP }}"),
+    "new memory": ("double *q", "double *p = malloc(8); free(p); {{ extern double *p; LOOP }}"),
+    "new memory, and one of the file": ("double *q", "double *p = malloc(8); free(p); {{ static double *p; LOOP }}"),
+    "new memory, and one that another function sets": (
+        "double *q", "double *p = malloc(8); free(p); {{ double *p; set(&p); LOOP }}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HIDING)
+def test_what_hides_a_name_is_another_variable(what: str) -> None:
+    given, body = HIDING[what]
+    loop = "\n#pragma scop\nfor (int i = 1; i < n; i++) p[i] = q[i - 1] * 2.0;\n#pragma endscop\n"
+    inside = body.format().replace("LOOP", loop)
+    known = "double *get(int); void set(double **); void *malloc(unsigned long); void free(void *);\n"
+    source = f"{known}void f(int n, {given})\n{{\n{inside}\n}}\n"
+    options = GenOptions()
+    model = model_region(open_source("f.c", source, options).slices[0], options)
+    assert model is not None
+    scop = model.program.scop
+    assert "p" not in scop.origins.restricted | scop.origins.settled | scop.origins.fresh
+    assert "TW_SPAN(p, " in alias_test(scop, False, False).text
