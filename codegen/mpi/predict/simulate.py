@@ -84,7 +84,7 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
     """One region, on so many ranks."""
     phases = x.ranked.cut.phases
     runs = {q.name: times(x.program.scop, q, at) for q in phases}
-    one = machine.iteration * machine.slower(at.ranks)
+    one = machine.iteration * machine.slower(busy_ranks(x, at))
     beside_messages = 0.0 if machine.network.one_node else one  # there the cores that compute copy messages, too
     early = {q.name: _early(x, q, at, runs[q.name][1]) * beside_messages for q in phases}
     computing = waiting = hidden = sent = 0.0
@@ -107,13 +107,18 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
     return Prediction(computing, waiting, hidden, sent)
 
 
+def busy_ranks(x: SharedRegion, at: Setting) -> int:
+    """How many have something to do."""
+    if x.cyclic or any(b.axes > 1 for b in x.ranked.blocks):
+        return at.ranks
+    sizes = (block(b, Setting(at.sizes, 1), 0) for b in x.ranked.blocks)
+    return max(1, min(at.ranks, max((high - low for low, high in sizes), default=at.ranks)))
+
+
 def seen_ranks(x: SharedRegion, at: Setting) -> tuple[int, ...]:
     """The first two, of which one may have but the edge of an array, one in the middle and the last: of those that have
     something to do."""
-    busy = at.ranks
-    if all(b.axes == 1 for b in x.ranked.blocks) and not x.cyclic:
-        sizes = (block(b, Setting(at.sizes, 1), 0) for b in x.ranked.blocks)
-        busy = max(1, min(busy, max((high - low for low, high in sizes), default=busy)))
+    busy = busy_ranks(x, at)
     return tuple(dict.fromkeys((0, min(1, busy - 1), busy // 2, busy - 1)))
 
 
@@ -183,7 +188,7 @@ def _exchange(
     axes = max(b.axes for b in x.ranked.blocks)
     every = axes > 1 and at.ranks <= GRID
     seen = tuple(range(at.ranks)) if every else seen_ranks(x, at)
-    net, crowded = machine.network, machine.slower(at.ranks)  # on one node each rank copies its own messages
+    net, crowded = machine.network, machine.slower(busy_ranks(x, at))  # on one node each rank copies its own messages
     for rank in seen:
         others = partners(at, rank, axes)
         out = [(message_bytes(x, move, at, None, (rank, r)), n) for r, n in others]
