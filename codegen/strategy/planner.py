@@ -84,7 +84,8 @@ def _products(asked: Request) -> Decision:
     if not best.products.directives:
         raise Unsuited(NOT_THIS_KIND)
     p = best.program.with_tree(best.products.tree)
-    return decorate(p, asked.machine, asked.effort, best.products, Begun((*first, *best.directives), best.remarks))
+    begun = Begun((*first, *best.directives), best.remarks, best.products.rows)
+    return decorate(p, asked.machine, asked.effort, best.products, begun)
 
 
 def _time_tiles(asked: Request) -> Decision:
@@ -348,7 +349,7 @@ def decorate(
                 author.remarks.append(remark)
             else:
                 author.remark("missed", "no-product", f"no product: {author.why}", d.stmt)
-        author.remarks.extend(products.missed)
+        author.remarks.extend((*products.told, *products.missed))
     for steps in begun.rows if machine.cores > 1 else ():
         rows_behind(author, steps)
     if effort:

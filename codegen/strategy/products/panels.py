@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.diagnostics import InputError
+from codegen.diagnostics import Diagnostic, InputError
 from codegen.machine import Machine
 from codegen.plan.model import CopyReads, Directive, StripMine
 from codegen.recognize.access.domain_shape import extent
@@ -49,6 +49,7 @@ class Panel:
     tree: Node
     products: tuple[Contraction, ...]
     size: int
+    rows: tuple[Directive, ...] = ()  # blocks that follow each other on threads
 
 
 @record
@@ -57,10 +58,15 @@ class Panels:
 
     program: Program
     parts: tuple[Panel | tuple[str, ...], ...]
+    remarks: tuple[Diagnostic, ...] = ()  # on the order inside
 
     @property
     def blocks(self) -> tuple[Directive, ...]:
         return tuple(d for x in self.parts if isinstance(x, Panel) for d in x.blocks)
+
+    @property
+    def products(self) -> tuple[Contraction, ...]:
+        return tuple(what for x in self.parts if isinstance(x, Panel) for what in x.products)
 
 
 def find_panels(p: Program, machine: Machine, fusion: str) -> Panels | None:
@@ -125,7 +131,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     mine = tuple(s.name for s in q.scop.statements if d.name in s.iterators)
     outer = over(q.scop, d, mine)
     groups = _kept_together(q, strongly_connected(q.scop, same_value(q.must, outer.exprs), mine))
-    found = {c[0]: _product(q, c[0], outer, machine) for c in groups if len(c) == 1}
+    found = {c[0]: product_in_blocks(q, c[0], (outer,), machine) for c in groups if len(c) == 1}
     products = [what for what in found.values() if what is not None]
     if not products or not all(what.columns or deepest > 2 or _by_lines(q, what, d) for what in products):
         # Strips alone gain nothing: gramschmidt, 1200 x 1000, f64, Neoverse N1: 2.2 s in strips of 64 columns (each row
@@ -136,7 +142,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     for component in groups:
         what = found.get(component[0])
         if what is not None:
-            parts.append(Band(_loops(q, what), Leaf(what.stmt), True))
+            parts.append(Band(product_loops(q, what), Leaf(what.stmt), True))
             continue
         levels = by_levels(q, component, outer) if copies else None
         if levels is not None:
@@ -222,23 +228,23 @@ def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
     return tuple(out)
 
 
-def _product(q: Program, name: str, outer: Loop, machine: Machine) -> Contraction | None:
-    """The product that a piece is within one block."""
-    s = q.scop.statement(name)
-    if len(s.iterators) != len(enclosing(q.tree, name)) + 1:
+def product_in_blocks(q: Program, name: str, blocks: Sequence[Loop], machine: Machine) -> Contraction | None:
+    """The product that a piece is within one block, or within one of each of several kinds."""
+    s, first = q.scop.statement(name), len(enclosing(q.tree, name))
+    if len(s.iterators) != first + len(blocks):
         return None  # cut in other ways, too
     try:
-        found = contraction(q.scop, s, (len(s.iterators) - 1,), q.reassociate)
+        found = contraction(q.scop, s, range(first, len(s.iterators)), q.reassociate)
     except NoContraction:
         return None
-    if len(found.outer) > 1 or (found.columns and not (found.step.left and found.step.right)):
+    if len(found.outer) > len(blocks) or (found.columns and not (found.step.left and found.step.right)):
         return None
     if not found.columns and reason_against(q, s, found, machine):
         return None
-    return found if independent(q, s, found, (outer,), _loops(q, found)) else None
+    return found if independent(q, s, found, blocks, product_loops(q, found)) else None
 
 
-def _loops(q: Program, what: Contraction) -> tuple[Loop, ...]:
+def product_loops(q: Program, what: Contraction) -> tuple[Loop, ...]:
     """The loops of a product: rows and columns upwards, the depth as in the source."""
     s = q.scop.statement(what.stmt)
     source = enclosing(q.tree, s.name)

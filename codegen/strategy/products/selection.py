@@ -56,6 +56,8 @@ class Products:
     remarks: tuple[Diagnostic, ...]
     missed: tuple[Diagnostic, ...] = ()
     shape: tuple[Directive, ...] = ()
+    rows: tuple[tuple[Directive, ...], ...] = ()  # blocks that follow each other on threads
+    told: tuple[Diagnostic, ...] = ()  # on the order of the rest
 
 
 def find_products(p: Program, machine: Machine, fusion: str) -> Products:
@@ -131,8 +133,11 @@ def _directed(
 def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple[Directive, ...], Products] | None:
     """The region with loops in blocks, if that makes products: in new names, how, and with all its products."""
     from codegen.strategy.products.panels import Panel, find_panels
+    from codegen.strategy.products.stages import find_stages
 
     panels = find_panels(p, machine, fusion)
+    if panels is None or not any(what.columns for what in panels.products):
+        panels = find_stages(p, machine, fusion) or panels
     if panels is None:
         return None
     q = panels.program
@@ -151,6 +156,8 @@ def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple
         tuple(r for x in done for r in x.remarks),
         tuple(r for x in done for r in x.missed),
         tuple(d for x in done for d in x.shape),
+        tuple(d for x in done for d in x.rows),
+        panels.remarks,
     )
     return q.with_tree(together.tree), panels.blocks, together
 
@@ -161,7 +168,7 @@ def _of_panel(q: Program, panel: Panel, machine: Machine) -> Products:
         how, words = _how(q, what, machine)
         directives.append(_directive(panel.tree, what, how))
         remarks.append(_remark(q.scop, what, f"panels of {panel.size}, {words}"))
-    return Products(panel.tree, tuple(directives), tuple(remarks))
+    return Products(panel.tree, tuple(directives), tuple(remarks), rows=(panel.rows,) if panel.rows else ())
 
 
 def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[str, str]) -> Contraction | None:
