@@ -9,7 +9,7 @@ import pytest
 
 from codegen.cli.main import main
 from codegen.diagnostics import InputError
-from codegen.gpu.staged.prove import wrong_loop
+from codegen.gpu.staged.prove import block_of, wrong_loop
 from codegen.gpu.tiles import model, prove
 from codegen.gpu.tiles.model import DEEP, WIDE, DepthStaging, StagedOperand
 from codegen.gpu.tiles.order import STEP, TileEvent, pipelined
@@ -102,7 +102,7 @@ def test_inspect_says_what_a_block_takes(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_sizes_by_the_plan() -> None:
     text = planned("grid i:32\n  stage A in shared at S1.j:8 stages 3 pad 2")
-    assert "enum { ROWS = 32, THREADS = ROWS, DEPTH = 8, STAGES = 3 };" in text
+    assert "enum { ROWS = 32, THREADS = V > 1 ? 32 : 64, DEPTH = 8, STAGES = 3 };" in text
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ STAGING = DepthStaging(16, 4)
 @pytest.mark.parametrize("operand", [ROWS, COLUMNS, ALONE])
 @pytest.mark.parametrize("vector", [1, 2])
 def test_what_is_right_is_proven(operand: StagedOperand, vector: int) -> None:
-    assert wrong_loop(64, STAGING, [operand], vector, pipelined(4, 1)) == ""
+    assert wrong_loop(block_of(64), STAGING, [operand], vector, pipelined(4, 1)) == ""
 
 
 def test_planted_faults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,18 +152,20 @@ def test_planted_faults(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def found(operand: StagedOperand = ROWS, staging: DepthStaging = STAGING, late: bool = False) -> str:
         loop = (*order.loop[:-2], order.loop[-1], order.loop[-2]) if late else order.loop
-        return wrong_loop(64, staging, [operand], 2, replace(order, loop=loop))
+        return wrong_loop(block_of(64), staging, [operand], 2, replace(order, loop=loop))
 
     assert "room for one part" in found(staging=DepthStaging(16, 1))
     assert "equal parts" in found(staging=DepthStaging(24, 4))
     assert "begin where" in found(replace(ROWS, pad=1))
-    assert wrong_loop(64, STAGING, [replace(ROWS, pad=1)], 1, order) == ""
-    assert "loaded at once are no neighbours" in wrong_loop(64, STAGING, [replace(ROWS, pad=1)], 1, order, 2)
-    assert "too few threads" in wrong_loop(4, STAGING, [ALONE], 2, order)
+    assert wrong_loop(block_of(64), STAGING, [replace(ROWS, pad=1)], 1, order) == ""
+    assert "loaded at once are no neighbours" in wrong_loop(block_of(64), STAGING, [replace(ROWS, pad=1)], 1, order, 2)
+    assert wrong_loop(block_of(64, 64), STAGING, [ROWS, ALONE], 1, order) == ""  # some only copy
+    assert "equal parts" in wrong_loop(block_of(64, 32), STAGING, [ROWS], 1, order)
+    assert "too few threads" in wrong_loop(block_of(4), STAGING, [ALONE], 2, order)
     assert "registers" in found(late=True)
     ahead = replace(order, loop=(TileEvent(STEP), *order.loop))
-    assert wrong_loop(64, STAGING, [ROWS], 2, ahead) != ""
-    assert "written while other threads" in wrong_loop(64, DepthStaging(16, 3), [ROWS], 2, order)
+    assert wrong_loop(block_of(64), STAGING, [ROWS], 2, ahead) != ""
+    assert "written while other threads" in wrong_loop(block_of(64), DepthStaging(16, 3), [ROWS], 2, order)
     monkeypatch.setattr(prove, "place", lambda o: "slot * (ROWS * DEPTH) + x * (DEPTH - 2) + k")
     assert "one place in shared memory" in found()
     monkeypatch.setattr(prove, "place", model.place)

@@ -15,6 +15,7 @@ from codegen.scop.expr import Binary, Expr, Ref, Ternary, children
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID, SEQUENTIAL
 
+MOST_COPYING = 256  # threads of a block
 MOST_DOUBLED = 128  # threads: lines of columns that begin anywhere are read in longer pieces
 Element = tuple[str, tuple[CExpr, ...]]  # an array, and subscripts in terms of the loops
 
@@ -54,9 +55,10 @@ class StagedLoop:
     order: TileProgram
     vector: int  # elements of 16 bytes, if all operands have equal ones
     single: int  # threads of a block that copies single elements
+    helpers: int  # further threads of such a block, which copy and compute nothing
 
-    def threads_for(self, vector: int) -> int:
-        """Threads of a block whose copies bring so many elements."""
+    def rows_for(self, vector: int) -> int:
+        """Threads that compute, in a block whose copies bring so many elements."""
         return self.threads if vector > 1 else self.single
 
 
@@ -111,7 +113,17 @@ def staged_loop(scop: Scop, nest: ThreadLoop, staging: DepthStaging, pads: Mappi
     order, threads = pipelined(staging.stages, 1), nest.grid.loop.factor
     columns = vector > 1 and all(o.staged.alone or o.staged.line == "own" for o in found)
     single = 2 * threads if columns and threads <= MOST_DOUBLED else threads
-    return StagedLoop(nest, threads, staging, found, tuple(_kept(scop, nest)), order, vector, single)
+    helpers = 0 if columns or vector == 1 else _helpers(threads, staging, vector)
+    return StagedLoop(nest, threads, staging, found, tuple(_kept(scop, nest)), order, vector, single, helpers)
+
+
+def _helpers(rows: int, staging: DepthStaging, vector: int) -> int:
+    """Threads that share copies of single elements with those that compute: so many that each makes about as many as
+    with copies of 16 bytes."""
+    among = rows * vector
+    while among > rows and (among > MOST_COPYING or rows * staging.depth % among or among % staging.depth):
+        among //= 2
+    return among - rows if among > rows else 0
 
 
 def element(scop: Scop, at: Instance, number: int) -> Element:

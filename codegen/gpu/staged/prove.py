@@ -16,17 +16,16 @@ from codegen.gpu.tiles.prove import MOST_SHARED, shared_bytes, uneven_copies, wr
 from codegen.gpu.tiles.synchronization import wrong_order
 
 
-def block_of(threads: int) -> ThreadTile:
-    """A row of the tile for each thread."""
-    return ThreadTile((threads, 1), (1, 1))
+def block_of(rows: int, helpers: int = 0) -> ThreadTile:
+    """A row of the tile for each thread, but for those that only help with copies."""
+    return ThreadTile((rows, 1), (1, 1), helpers=helpers)
 
 
 def wrong_loop(
-    threads: int, s: DepthStaging, operands: Sequence[StagedOperand], vector: int, order: TileProgram, loads: int = 0
+    t: ThreadTile, s: DepthStaging, operands: Sequence[StagedOperand], vector: int, order: TileProgram, loads: int = 0
 ) -> str:
     """A sentence about the first proof that fails; empty where all go through. Copies bring `vector` elements, loads
     of shared memory `loads`: as many unless it is given."""
-    t = block_of(threads)
     values = {**constants(t, s), "V": vector, "STEP": loads or vector}
     if s.stages < 2:
         return "there is room for one part of the loop only"
@@ -49,7 +48,11 @@ def _apart(order: TileProgram) -> str:
 
 def bytes_of(p: StagedLoop, vector: int) -> int:
     """Shared memory of a block whose copies bring so many elements."""
-    return shared_bytes(block_of(p.threads_for(vector)), p.staging, [o.staged for o in p.operands])
+    return shared_bytes(_block(p, vector), p.staging, [o.staged for o in p.operands])
+
+
+def _block(p: StagedLoop, vector: int) -> ThreadTile:
+    return block_of(p.rows_for(vector), 0 if vector > 1 else p.helpers)
 
 
 def proven(p: StagedLoop, most: int) -> None:
@@ -57,7 +60,6 @@ def proven(p: StagedLoop, most: int) -> None:
     if bytes_of(p, p.vector) > most or bytes_of(p, 1) > MOST_SHARED:
         raise NoTiles("no device has so much shared memory")
     for vector in sorted({1, p.vector}):
-        threads = p.threads_for(vector)
-        problem = wrong_loop(threads, p.staging, [o.staged for o in p.operands], vector, p.order, p.vector)
+        problem = wrong_loop(_block(p, vector), p.staging, [o.staged for o in p.operands], vector, p.order, p.vector)
         if problem:
             raise NoTiles(problem)

@@ -26,7 +26,7 @@ from codegen.verify.text.read import Unread
 # Names of the template that are printed without their first letters where the region has no such names.
 LOCALS = (
     "thread", "rows", "depth", "parts", "part", "left", "slot", "stage", "compute", "mine", "to", "kernel", "wide",
-    "k", "x", "r", "first", "begin", "threads", "bytes",
+    "k", "x", "r", "first", "begin", "threads", "own_rows", "bytes",
 )  # fmt: skip
 _FIRST, _BEGIN = "tw_first", "tw_begin"
 
@@ -76,13 +76,14 @@ class _Context:
         self.check(body, tail)
         return {
             "name": self.how.name, "parameters": self.how.parameters, "comment": self._comment(),
-            "threads": self._by_width(p.threads, p.single, "V > 1"), "depth": p.staging.depth,
+            "rows_of": self._by_width(p.threads, p.single, "V > 1"), "depth": p.staging.depth,
+            "threads": self._by_width(p.threads, p.single + p.helpers, "V > 1"), "helpers": p.helpers,
             "stages": p.staging.stages, "vector": p.vector,
             "before": p.order.before, "loop": p.order.loop, "blocks": self._blocks(), "thread": thread,
             "counter": counter if any(re.search(rf"\b{counter}\b", x) for x in body) else "",
             "at": str, "within": lambda n: f"tw_part + {n}" if n else "tw_part",
             "first_row": plus(self._low(nest.grid)), "past_row": self.ints.wide(nest.grid.upper, 5),
-            "longest": (1 << 31) // max(p.single, p.staging.depth),
+            "longest": (1 << 31) // max(p.single + p.helpers, p.staging.depth),
             "first_depth": self._low(nest.loop), "past_depth": self.ints.wide(nest.loop.upper, 5),
             "rows": self._count(nest.grid), "deep": self._count(nest.loop), "aligned": self._aligned(),
             "strides": sorted({x for o in p.operands for x in (o.staged.own, o.staged.depth) if not x.isdigit()}),
@@ -116,10 +117,11 @@ class _Context:
         return str(wide) if wide == single else f"{test} ? {wide} : {single}"
 
     def _blocks(self) -> dict[str, str]:
-        """Threads of a block, and its shared memory, where it is started."""
+        """Threads of a block, those that compute, and its shared memory, where it is started."""
         p, test = self.kernel.what, "tw_wide" if self._aligned() else "false"
         room = self._by_width(bytes_of(p, p.vector), bytes_of(p, 1), test)
-        return {"threads": self._by_width(p.threads, p.single, test), "bytes": room}
+        threads = self._by_width(p.threads, p.single + p.helpers, test)
+        return {"threads": threads, "rows": self._by_width(p.threads, p.single, test), "bytes": room}
 
     def _comment(self) -> str:
         p = self.kernel.what

@@ -41,10 +41,11 @@ class ThreadTile:
     threads: tuple[int, int]
     registers: tuple[int, int]
     unit: MatrixUnit | None = None
+    helpers: int = 0  # threads that copy, and compute nothing
 
     @property
     def count(self) -> int:
-        return self.threads[0] * self.threads[1]
+        return self.threads[0] * self.threads[1] + self.helpers
 
     @property
     def sides(self) -> tuple[int, int]:
