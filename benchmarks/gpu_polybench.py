@@ -55,19 +55,19 @@ HERE = Path(__file__).parent / "device"
 TIMED = """#include "polybench.h"
 #define TIMED(...) \\
     do { \\
-        double best = 1e300, all = 0; \\
+        double gpu_best = 1e300, gpu_all = 0; \\
         gpu_alone(); \\
-        for (int turn = 0; turn < 4 && all < 1; turn++) { \\
+        for (int gpu_turn = 0; gpu_turn < 4 && gpu_all < 1; gpu_turn++) { \\
             gpu_to_device(); \\
-            const double start = gpu_seconds(); \\
+            const double gpu_start = gpu_seconds(); \\
             __VA_ARGS__; \\
-            const double took = gpu_seconds() - start; \\
-            all += took; \\
-            best = (turn || took > 1) && took < best ? took : best; \\
-            for (int k = 0; !turn && k < gpu_arrays(); k++) \\
-                printf("sum %.12g\\n", gpu_sum_of(k)); \\
+            const double gpu_took = gpu_seconds() - gpu_start; \\
+            gpu_all += gpu_took; \\
+            gpu_best = (gpu_turn || gpu_took > 1) && gpu_took < gpu_best ? gpu_took : gpu_best; \\
+            for (int gpu_k = 0; !gpu_turn && gpu_k < gpu_arrays(); gpu_k++) \\
+                printf("sum %.12g\\n", gpu_sum_of(gpu_k)); \\
         } \\
-        printf("seconds %.9g\\n", best); \\
+        printf("seconds %.9g\\n", gpu_best); \\
         gpu_done(); \\
     } while (0)
 """

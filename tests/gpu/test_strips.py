@@ -9,6 +9,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.corpus import KERNELS
 from tests.gpu.programs import build, needs_cxx
 
 SOURCE = """#include <stdio.h>
@@ -50,6 +51,13 @@ def test_strips_where_neighbours_read_the_same() -> None:
         "for (tw_int i = it; i < tw_narrow_min<tw_int>((tw_int)n - 1, it + 4); i++)" in text
     )
     assert "tw_count_y = ((long)n + 1) / 4;" in text  # threads for strips, not for points
+
+
+def test_strips_in_three_dimensions() -> None:
+    """Shorter, and in narrower blocks: fewer planes are under way."""
+    path = KERNELS / "heat-3d.c"
+    plan = generate(str(path), path.read_text(), GenOptions(target="cuda", stem="f")).plan
+    assert "tile S1.i:2\n  order S1.it, S1.j, S1.k, S1.i\n  grid S1.it:1, S1.j:4, S1.k:32" in plan
 
 
 def test_steps_wait_for_each_other() -> None:

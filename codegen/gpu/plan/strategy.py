@@ -127,6 +127,8 @@ def _planned(source: Program, tree: Node, processor: Device, strips: bool = Fals
         name = statements(band)[0]
         sizes = _threads(p, band, processor)
         p, cut = strip_loop(p, band) if strips else (p, ())
+        if cut and len(sizes) == 3:  # blocks with few rows of many planes leave room for others
+            sizes[2] = (sizes[2][0], min(sizes[2][1], processor.warp))
         names = [ref.name for d in cut if isinstance(d, Order) for ref in d.loops] or [lp.name for lp, _ in sizes]
         loops = [(loop, n) for loop, (_, n) in zip(names, sizes, strict=False)]
         directive = Grid(tuple((LoopRef(loop, name), n) for loop, n in loops))

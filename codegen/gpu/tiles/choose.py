@@ -170,4 +170,6 @@ def _shapes(scop: Scop, nest: Nest, unit: str) -> TileShapes:
     sizes = {scop.arrays[a.array].elem.bytes for a in nest.statement.accesses}
     if max(sizes) > LEAST_COPY:
         return HALF
-    return SUMS if sizes == {LEAST_COPY} and sum_of_products(scop, nest) else PLAIN
+    if min(sizes) < LEAST_COPY:  # what is too small for copies beside the computation goes through registers
+        return SUMS
+    return SUMS if sum_of_products(scop, nest) else PLAIN
