@@ -94,7 +94,7 @@ def _one_behind_the_other(p: Program) -> Iterator[tuple[Directive, ...]]:
 def would_be(source: Program, machine: Machine) -> tuple[Diagnostic, ...]:
     """What keeps such reductions of floating-point numbers from being turned, where that is only their order."""
     kept = [r for r in find_reductions(source.scop) if not r.exact and r.op in ("max", "min")]
-    if source.reassociate or not kept:
+    if source.reassociate or not any(_has_rows(source, r.stmt) for r in kept):
         return ()
     deps = compute_dependences(source.scop, source.tree, free_pairs(source.scop, True))
     found = row_order((make_program(source.scop, deps, source.tree, True),), machine)
@@ -137,12 +137,20 @@ def _candidates(p: Program, path: Path, node: Node) -> Iterator[Node]:
         yield from _alone(p, node, names[0])
 
 
+def _has_rows(p: Program, name: str) -> bool:
+    """Could a loop around the statement run along rows, were its order free?"""
+    return any(_along_rows(p, name, k) for k in range(len(enclosing(p.tree, name)) - 1))
+
+
 def _worth(p: Program, name: str, which: int) -> bool:
+    s = p.scop.statement(name)
+    return s.accesses[s.target].array in p.deps.folds and _along_rows(p, name, which)
+
+
+def _along_rows(p: Program, name: str, which: int) -> bool:
     """Does loop number `which` run along rows for all that the statement touches, while the last one reduces, going
     from line to line?"""
     s, around = p.scop.statement(name), enclosing(p.tree, name)
-    if s.accesses[s.target].array not in p.deps.folds:
-        return False
     along = [move(p.scop, s, a, around, which) for a in s.accesses]
     deep = [move(p.scop, s, a, around, len(around) - 1) for a in s.accesses]
     lines = along[s.target].unit and all(m.unit or m.still for m in along)
