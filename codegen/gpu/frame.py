@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from codegen.gpu.read_back import printed_lines
+from codegen.patterns import pattern
 from codegen.verify.text.read import Node, Unread, read_expression
 
 if TYPE_CHECKING:
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
 _FUNCTION = r" (\w+)\(([^\n]*)\)\n\{\n(.*?)^\}$"
 _TEMPLATE = "template <class tw_int> "
-_KERNEL = re.compile(rf"^((?:{_TEMPLATE})?)static __global__ void __launch_bounds__\((\d+)\){_FUNCTION}", re.M | re.S)
-_KERNEL_CL = re.compile(rf"^()__kernel void(){_FUNCTION}", re.M | re.S)
-_LAUNCHER = re.compile(r"^(?:extern \"C\" )?(int (\w+)\([^\n]*\))\n\{\n(.*?)^\}$", re.M | re.S)
+_KERNEL = pattern(rf"^((?:{_TEMPLATE})?)static __global__ void __launch_bounds__\((\d+)\){_FUNCTION}", re.M | re.S)
+_KERNEL_CL = pattern(rf"^()__kernel void(){_FUNCTION}", re.M | re.S)
+_LAUNCHER = pattern(r"^(?:extern \"C\" )?(int (\w+)\([^\n]*\))\n\{\n(.*?)^\}$", re.M | re.S)
 _STEP = "TW_STEP;"
-_SOURCE = re.compile(r"^static const char tw_source\[\] =\n(.*?)\n    ;$", re.M | re.S)
-_QUOTED = re.compile(r"    \"(.*)\\n\"")
+_SOURCE = pattern(r"^static const char tw_source\[\] =\n(.*?)\n    ;$", re.M | re.S)
+_QUOTED = pattern(r"    \"(.*)\\n\"")
 
 
 def check_kernels(text: str, parts: Sequence[DevicePart]) -> None:

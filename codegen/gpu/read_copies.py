@@ -16,6 +16,7 @@ from codegen.ast.ctree import Bin, CExpr, Name
 from codegen.diagnostics import Unsupported
 from codegen.gpu import transfers
 from codegen.gpu.body import plain_type
+from codegen.patterns import pattern
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Array, Scop
@@ -23,26 +24,29 @@ from codegen.verify.guards import Parameters
 from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
-_CONDITION = re.compile(r"if \((.*)\) ((?:TW_TRY|tw_kept)\(tw_.*)")
-_CHECKED = re.compile(r"(TW_TRY|tw_kept)\((.*), \"region \d+ of [^\"]*\"\);")
-_MEMORY = re.compile(r"static (?:thread_local|_Thread_local) tw_memory tw_(\w+)_memory;")
-_SILENT = re.compile(r"tw_held \*tw_\w+_held;|tw_running = 1;|cl_int tw_status = tw_begin\(\);")
+_CONDITION = pattern(r"if \((.*)\) ((?:TW_TRY|tw_kept)\(tw_.*)")
+_CHECKED = pattern(r"(TW_TRY|tw_kept)\((.*), \"region \d+ of [^\"]*\"\);")
+_MEMORY = pattern(r"static (?:thread_local|_Thread_local) tw_memory tw_(\w+)_memory;")
+_SILENT = pattern(r"tw_held \*tw_\w+_held;|tw_running = 1;|cl_int tw_status = tw_begin\(\);")
+_BOX = pattern(r"const tw_box (\w+) = ")
+_POINTER = pattern(r"([\w ]+?) \*?(?:const )?(\w+) = (\w+);")
 _PROBES = ("cudaFree(NULL)", "hipFree(NULL)", "tw_status")
 _MET = ("cudaDeviceSynchronize()", "hipDeviceSynchronize()", "clFinish(tw_queue)", "tw_settled()")
-_RESERVED = (
-    r"tw_reserve\(&tw_{0}_memory, &(\w+), sizeof \*{0}, \(void \*\*\)&{0}\)",
-    r"tw_reserve\(&tw_{0}_memory, &(\w+), sizeof\({1}\), &{0}\)",
-    r"tw_hold\(&tw_{0}_memory, tw_{0}, &(\w+), sizeof \*{0}, \(void \*\*\)&{0}, &tw_{0}_held\)",
+# Calls for an array A of elements K with a box B.
+_RESERVED = pattern(
+    r"tw_reserve\(&tw_(?P<A>\w+)_memory, &(?P<B>\w+), "
+    r"(?:sizeof \*(?P=A), \(void \*\*\)&|sizeof\((?P<K>[\w ]+)\), &)(?P=A)\)"
+    r"|tw_hold\(&tw_(?P<C>\w+)_memory, tw_(?P=C), &(?P<D>\w+), sizeof \*(?P=C), \(void \*\*\)&(?P=C), &tw_(?P=C)_held\)"
 )
-_CAME = (
-    r"tw_copy\({0}, tw_{0}, sizeof \*{0}, &(\w+), (?:cuda|hip)MemcpyHostToDevice\)",
-    r"tw_copy\({0}, tw_{0}, sizeof\({1}\), &(\w+), 1\)",
-    r"tw_bring\(tw_{0}_held, {0}, tw_{0}, sizeof \*{0}, &(\w+)\)",
+_CAME = pattern(
+    r"tw_copy\((?P<A>\w+), tw_(?P=A), sizeof(?: \*(?P=A), &(?P<B>\w+), (?:cuda|hip)MemcpyHostToDevice"
+    r"|\((?P<K>[\w ]+)\), &(?P<E>\w+), 1)\)"
+    r"|tw_bring\(tw_(?P<C>\w+)_held, (?P=C), tw_(?P=C), sizeof \*(?P=C), &(?P<D>\w+)\)"
 )
-_WENT = (
-    r"tw_copy\(tw_{0}, {0}, sizeof \*{0}, &(\w+), (?:cuda|hip)MemcpyDeviceToHost\)",
-    r"tw_copy\({0}, tw_{0}, sizeof\({1}\), &(\w+), 0\)",
-    r"tw_wrote\(tw_{0}_held, tw_{0}, {0}, sizeof \*{0}, &(\w+)\)",
+_WENT = pattern(
+    r"tw_copy\(tw_(?P<A>\w+), (?P=A), sizeof \*(?P=A), &(?P<B>\w+), (?:cuda|hip)MemcpyDeviceToHost\)"
+    r"|tw_copy\((?P<F>\w+), tw_(?P=F), sizeof\((?P<K>[\w ]+)\), &(?P<E>\w+), 0\)"
+    r"|tw_wrote\(tw_(?P<C>\w+)_held, tw_(?P=C), (?P=C), sizeof \*(?P=C), &(?P<D>\w+)\)"
 )
 
 
@@ -101,9 +105,9 @@ class _CopyReader:
             raise Unread("an array has no room on the device, or kernels are not waited for")
 
     def _before(self, line: str) -> None:
-        box = re.match(r"const tw_box (\w+) = ", line)
+        box = _BOX.match(line)
         memory = _MEMORY.fullmatch(line)
-        pointer = re.fullmatch(r"([\w ]+?) \*?(?:const )?(\w+) = (\w+);", line)
+        pointer = _POINTER.fullmatch(line)
         if box is not None:
             (s,) = read_statements(line)
             if box[1] in self.boxes:
@@ -125,28 +129,33 @@ class _CopyReader:
         self.declared.add(name)
 
     def _room_or_copy(self, line: str) -> None:
-        call = self._call(line, ("TW_TRY",))
-        for name in self.declared:
-            for pattern in _RESERVED:
-                m = re.fullmatch(pattern.format(name, re.escape(self.kinds[name])), call)
-                if m is not None:
-                    if name in self.rooms:
-                        raise Unread(f"`{name}` has room twice")
-                    self.rooms[name] = self._known(m[1])
-                    return
-        self._copy(line, _CAME, "TW_TRY", self.came)
+        name, box = self._asked(_RESERVED, self._call(line, ("TW_TRY",)))
+        if name not in self.declared:
+            self._copy(line, _CAME, "TW_TRY", self.came)
+        elif name in self.rooms:
+            raise Unread(f"`{name}` has room twice")
+        else:
+            self.rooms[name] = self._known(box)
 
-    def _copy(self, line: str, patterns: Sequence[str], checked: str, into: dict[str, tuple[str, str]]) -> None:
+    def _asked(self, calls: re.Pattern[str], call: str) -> tuple[str, str]:
+        """The array and the box of a call; empty for any other."""
+        m = calls.fullmatch(call)
+        if m is None:
+            return "", ""
+        found = m.groupdict()
+        name = str(found["A"] or found["C"] or found.get("F"))
+        box = str(found["B"] or found["D"] or found.get("E"))
+        if found["K"] not in (None, self.kinds.get(name)):
+            raise Unread(f"`{name}` has elements of another size")
+        return name, box
+
+    def _copy(self, line: str, calls: re.Pattern[str], checked: str, into: dict[str, tuple[str, str]]) -> None:
         m = _CONDITION.fullmatch(line)
         cond, rest = (m[1], m[2]) if m is not None else ("", line)
-        call = self._call(rest, (checked,))
-        for name in self.rooms:
-            for pattern in patterns:
-                found = re.fullmatch(pattern.format(name, re.escape(self.kinds[name])), call)
-                if found is not None and name not in into and name not in self.lines.own:
-                    into[name] = self._known(found[1]), cond
-                    return
-        raise Unread(f"`{line}` is no copy of an array that has room")
+        name, box = self._asked(calls, self._call(rest, (checked,)))
+        if name not in self.rooms or name in into or name in self.lines.own:
+            raise Unread(f"`{line}` is no copy of an array that has room")
+        into[name] = self._known(box), cond
 
     def _call(self, line: str, checked: Sequence[str]) -> str:
         """What is called, if it is seen whether that worked."""

@@ -23,6 +23,7 @@ from codegen.mpi.text.read_elements import ElementReader, Row
 from codegen.mpi.text.read_panels import PanelText
 from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import MessageLoops, ModelLoops
+from codegen.patterns import pattern
 from codegen.region import ProvenRegion as Result
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, words_of
@@ -31,9 +32,9 @@ from codegen.verify.guards import Parameters
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
 _WAIT = "tw_wait();"
-_HELD = re.compile(r"tw_(?:enter_blocks|leave_blocks|outside|whole_box)\(.*\);")
-_COUNTED = re.compile(r"long (\w+) = ")
-_DEPTH = re.compile(r"const long tw_depth = tw_steps\(.*\);")
+_HELD = pattern(r"tw_(?:enter_blocks|leave_blocks|outside|whole_box)\(.*\);")
+_COUNTED = pattern(r"long (\w+) = ")
+_DEPTH = pattern(r"const long tw_depth = tw_steps\(.*\);")
 _TYPES = {("float", 64): "MPI_DOUBLE", ("float", 32): "MPI_FLOAT"}
 
 

@@ -5,7 +5,6 @@ A run of elements stands for a loop where the elements lie side by side, which t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -13,13 +12,14 @@ from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, 
 from codegen.lower.shift import simple
 from codegen.mpi.text.message_views import spelled
 from codegen.mpi.trees import MessageLoops
+from codegen.patterns import pattern
 from codegen.scop.model import Scop
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.verify.text.read import Node, Unread, nodes, read_expression
 
-_COUNTED = re.compile(r"long (\w+) = ")
+_COUNTED = pattern(r"long (\w+) = ")
 _AT = "tw_at"  # stands for an element's last subscript
 
 

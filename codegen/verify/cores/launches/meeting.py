@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from codegen.patterns import pattern
 from codegen.verify.cores.launches.fences import FENCE
 from codegen.verify.text.read import Node, Unread, read_functions
 
 SIDE = 8  # cores of a row, and of a column
-_STARTED = re.compile(r"\bathread_set_num_threads\((.*)\);")
-_BARRIER = re.compile(r"^static int tw_barrier\(void\)\n\{.*?^\}$", re.M | re.S)
-_ROWS, _LINES = ("athread_syn", "athread_ssync"), re.compile(r"CRTS_ssync_(\d+)spe")
+_STARTED = pattern(r"\bathread_set_num_threads\((.*)\);")
+_BARRIER = pattern(r"^static int tw_barrier\(void\)\n\{.*?^\}$", re.M | re.S)
+_ROWS, _LINES = ("athread_syn", "athread_ssync"), pattern(r"CRTS_ssync_(\d+)spe")
 _ALL = (Node("call", "athread_ssync_array"), Node("call", "athread_syn", (Node("name", "ARRAY_SCOPE"),
         Node("number", "0xffff"))))  # fmt: skip
 
