@@ -1,6 +1,6 @@
 """What the CUDA compiler says of the corpus' kernels: registers, spills, stack and shared memory. No GPU is needed.
 
-    make gpu-registers                     all kernels, with what was predicted beside it
+    make gpu-registers                     all kernels
     make gpu-registers B='--only gemm,lu'  some of them
 """
 

@@ -19,11 +19,13 @@ from codegen.diagnostics import Unsupported
 from codegen.gpu import narrow
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.read_back import PrintedKernel, check_kernel
-from codegen.gpu.staged.find import StagedLoop
+from codegen.gpu.staged.find import StagedLoop, element, sure_accesses
 from codegen.gpu.staged.text import StagedKernel
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.record import record
 from codegen.scop.dependences import param_space
+from codegen.scop.expr import Binary, Ref
+from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID
 from codegen.target.text.cexpr import IntPrinter
@@ -217,7 +219,8 @@ class _Thread:
         name = fresh(node.loop.name, taken)
         inner = self.views(node.body, {**names, node.var: name}, held, taken | {name})
         if id(node) not in self.chain:
-            ahead = _unrolled(node) if isinstance(node.body, Instance) else ""
+            plain = isinstance(node.body, Instance) and not _asks_first(scop, node.body)
+            ahead = _unrolled(node) if plain else ""
             return (View("for", _head(node, name, ints), pragma=ahead, body=inner),)
         axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
         value = View("decl", f"const long {name} = {_own(node, ints, axis)};")
@@ -233,6 +236,15 @@ def _head(node: For, name: str, ints: IntPrinter) -> str:
     """A loop's head."""
     advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
     return f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {advance}"
+
+
+def _asks_first(scop: Scop, at: Instance) -> bool:
+    """Do values decide, by && or ||, which elements it reads? Those cannot be on their way before: written out many
+    times, such iterations are branches that take registers for where they meet again."""
+    s = scop.statement(at.stmt)
+    sure = {element(scop, at, k) for k in sure_accesses(s.rhs)}
+    late = (e.right for e in walk_expr(s.rhs) if isinstance(e, Binary) and e.op in ("&&", "||"))
+    return any(element(scop, at, x.access) not in sure for e in late for x in walk_expr(e) if isinstance(x, Ref))
 
 
 def _unrolled(node: For) -> str:

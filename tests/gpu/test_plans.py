@@ -197,3 +197,21 @@ def test_a_counter_of_the_host_and_one_of_a_kernel_may_have_one_name() -> None:
 """
     device = " ".join(generate("f.c", text, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu").split())
     assert "f_r1_1(const int n, double *__restrict__ a, const long tw_first_y)" in device
+
+
+@pytest.mark.parametrize(
+    ("value", "ahead"),
+    [("y[i] || (A[i][j] && x[j])", False), ("y[i] < A[i][j] + x[j] ? y[i] : A[i][j] + x[j]", True),
+     ("y[i] + (A[i][j] && A[i][j] > 3)", True)],
+)  # fmt: skip
+def test_loads_ahead_where_no_value_decides_about_them(value: str, ahead: bool) -> None:
+    """Iterations that may not read an element are branches: many of them side by side made the compiler spill."""
+    text = f"""void f(int n, int m, int A[n][m], int x[m], int y[n]) {{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i; j++)
+      y[i] = {value};
+#pragma endscop
+}}
+"""
+    assert ("TW_AHEAD\n" in generate("f.c", text, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu")) is ahead

@@ -142,7 +142,7 @@ def operands(scop: Scop, nest: ThreadLoop) -> tuple[LoopOperand, ...]:
             read.setdefault(scop.arrays[a.array].base, set()).add(element(scop, at, k))
     out: dict[str, LoopOperand] = {}
     for m, at in enumerate(nest.body):
-        for k in _sure(scop.statement(at.stmt).rhs):
+        for k in sure_accesses(scop.statement(at.stmt).rhs):
             base = scop.arrays[scop.statement(at.stmt).accesses[k].array].base
             if base not in written and base not in out and len(read[base]) == 1:
                 found = _operand(scop, nest, at, k)
@@ -150,17 +150,17 @@ def operands(scop: Scop, nest: ThreadLoop) -> tuple[LoopOperand, ...]:
     return tuple(out[n] for n in sorted(out))
 
 
-def _sure(e: Expr) -> Iterator[int]:
+def sure_accesses(e: Expr) -> Iterator[int]:
     """Accesses that an expression makes whatever its values are."""
     if isinstance(e, Ref):
         yield e.access
     elif isinstance(e, Ternary):
-        yield from _sure(e.cond)
+        yield from sure_accesses(e.cond)
     elif isinstance(e, Binary) and e.op in ("&&", "||"):
-        yield from _sure(e.left)
+        yield from sure_accesses(e.left)
     else:
         for x in children(e):
-            yield from _sure(x)
+            yield from sure_accesses(x)
 
 
 def _operand(scop: Scop, nest: ThreadLoop, at: Instance, number: int) -> StagedOperand | None:
