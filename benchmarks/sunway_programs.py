@@ -14,11 +14,11 @@ from codegen.limits import LimitPassed
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.record import record
-from codegen.sunway.emulation.host import compile_program, run_program
+from codegen.sunway.emulation.host import ANY_FORM, compile_program, run_program
 
 KERNELS = Path(__file__).parents[1] / "examples" / "kernels"
 GRIDS = ("16", "32", "64", "2,8", "4,8", "8,8")
-FLAGS = ("-I", str(KERNELS), "-DDRIVER", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
+FLAGS = ("-I", str(KERNELS), "-DDRIVER", "-Wall", "-Wextra", "-Wno-unknown-pragmas", ANY_FORM)
 
 # LARGE and EXTRALARGE of every PolyBench program, scaled down so that a run takes moments and kept ragged. The padded
 # sets are these rounded up to multiples of 32; the first `steps` numbers are time steps and stay.

@@ -212,7 +212,7 @@ TABLE: tuple[Option, ...] = (
     Option(("--scheme",), "generation", SOURCE_COMMANDS,
            "sunway: leave something out, to compare (published: fixed tiles of 32, transfers in series, row commands; "
            "launch: start the cores also where they are predicted to be slower)",
-           "value", choices=("full", "launch", "no-mesh", "no-steps", "published", "published-padded"),
+           "value", choices=("full", "launch", "no-mesh", "no-steps", "no-forms", "published", "published-padded"),
            default=_DEFAULTS.scheme, affects_output=True),
     Option(("--arrays",), "generation", SOURCE_COMMANDS,
            "cuda, hip: where the arrays of regions are (host: what is needed is copied; device, managed: nothing is)",

@@ -25,6 +25,15 @@ from codegen.sunway.master_text import proven_master
 from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
+from codegen.sunway.read_back import (
+    function_text,
+    prove_entry,
+    prove_kernel,
+    prove_mesh,
+    prove_start,
+    prove_steps,
+    title_of,
+)
 from codegen.sunway.resident import who_owns
 from codegen.sunway.staging.directives import StagingDirectives
 from codegen.sunway.survey import has_kernel
@@ -42,19 +51,8 @@ from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
-from codegen.verify.cores.check import (
-    EntryTask,
-    KernelTask,
-    proven_kernel,
-    proven_steps,
-    wrong_entry,
-    wrong_mesh,
-)
+from codegen.verify.cores.check import EntryTask, KernelTask
 from codegen.verify.cores.kernel import KernelReader
-from codegen.verify.cores.launches.arguments import wrong_launch
-from codegen.verify.cores.launches.entry import Stepped
-from codegen.verify.cores.records import KernelNames
-from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.finish import broken_lines
 from codegen.verify.guards import check_ahead_of
 from codegen.verify.readback import TreePoint
@@ -73,6 +71,7 @@ class SlavePart:
     math: bool
     report: str
     holds: bool = False  # tiles stay on their cores between kernels
+    conditions: tuple[tuple[str, str], ...] = ()  # of launches that take the place of the usual ones, where one holds
 
 
 @record
@@ -103,26 +102,40 @@ class OnCores:
     staging: StagingDirectives | None = None
 
 
-def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings, how: OnCores) -> SunwayText:
-    """The region's new text, for a proven tree whose parallel loops are tile loops. Names are exchanged in the master's
+@record
+class RegionForm:
+    """A proven tree for the cores, and how its kernels are made. Beside the usual form there may be others, which have
+    a name, and a condition on parameters under which they run."""
+
+    scop: Scop
+    deps: Dependences
+    code: CNode
+    how: OnCores
+    name: str = ""
+    when: str = ""
+
+
+def emit_sunway(usual: RegionForm, around: Surroundings, others: Sequence[RegionForm] = ()) -> SunwayText:
+    """The region's new text, for proven trees whose parallel loops are tile loops. Names are exchanged in the master's
     text only. Raises Unsupported."""
+    scop = usual.scop
     check_expressible(scop)
     builder = ViewBuilder(scop, pragma_makers(scop, threads=False), threads=False)
-    made = _Launched(list(ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads})))
-    for kind, part in pieces(code):
-        if kind == "master":
-            made.views.extend(proven_master(scop, part, builder.build(part)))
-        else:
-            made.launch(scop, deps, part, how)
-    text = _master_text(scop, made, around, builder.helpers)
-    for launch, (_, members) in zip(made.launches, made.structs, strict=True):
-        _prove_start(launch, members, text)
+    made, rest = _launched(usual, builder), [_launched(form, builder) for form in others]
+    every, views = [*rest, made], tuple(made.views)
+    for form, other in reversed(list(zip(others, rest, strict=True))):
+        words = f"tiles for {form.name} iterations"
+        views = (MasterView("if", f"TW_FORM({form.when})", words, body=tuple(other.views), orelse=views),)
+    ahead = ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads})
+    text = _master_text(scop, (*ahead, *views), around, builder.helpers)
+    for launch, (_, members) in (pair for m in every for pair in zip(m.launches, m.structs, strict=True)):
+        prove_start(launch, members, text)
     launches, original = made.launches, around.original.rstrip("\n")
-    names = replace(around.names, entries=entries_of(x.name for x in launches))
+    names = replace(around.names, entries=entries_of(x.name for m in every for x in m.launches))
     return SunwayText(
         _finished(scop, names.of(text), original),
         frozenset(builder.helpers),
-        made.slave_part(_typedefs(scop)),
+        _slave_part(every, (*others, usual), _typedefs(scop)),
         tuple(launches),
         tuple(_remarks(scop, launches)),
         tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents),
@@ -135,18 +148,20 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
 
 @dataclass
 class _Launched:
-    """What becomes of a region's parts, one after the other: views of the master's text, and launches with their
+    """What becomes of a form's parts, one after the other: views of the master's text, and launches with their
     functions and arguments."""
 
-    views: list[MasterView]
+    views: list[MasterView] = field(default_factory=list)
     launches: list[LaunchPrinter] = field(default_factory=list)
     functions: list[SlaveFunction] = field(default_factory=list)
     structs: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
-    def launch(self, scop: Scop, deps: Dependences, part: CNode, how: OnCores) -> None:
+    def launch(self, form: RegionForm, part: CNode) -> None:
         """A part for the cores."""
-        name = f"{scop.function}_r{scop.region}" + (f"_{len(self.launches) + 1}" if self.launches else "")
-        launch = LaunchPrinter(scop, deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted,
+        scop, how = form.scop, form.how
+        name = "_".join(filter(None, (scop.function, f"r{scop.region}", form.name)))
+        name += f"_{len(self.launches) + 1}" if self.launches else ""
+        launch = LaunchPrinter(scop, form.deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted,
                         how.staging)  # fmt: skip
         everywhere = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
         body = launch.entry(part, TreePoint(everywhere, (), (), (), ()))
@@ -156,17 +171,39 @@ class _Launched:
         self.structs.append((f"{name}_args", tuple(f.declaration for f in fields)))
         self.views.extend(spawned(name, fields))
 
-    def slave_part(self, typedefs: frozenset[str]) -> SlavePart:
-        helpers = frozenset[str]().union(*(x.helpers for x in self.launches))
-        entries, report = tuple(x.name for x in self.launches), "\n".join(_report(x) for x in self.launches)
-        holds = any(x.residents for x in self.launches)
-        return SlavePart(tuple(self.functions), tuple(self.structs), entries, typedefs, helpers, True, report, holds)
+
+def _launched(form: RegionForm, builder: ViewBuilder) -> _Launched:
+    made = _Launched()
+    for kind, part in pieces(form.code):
+        if kind == "master":
+            made.views.extend(proven_master(form.scop, part, builder.build(part)))
+        else:
+            made.launch(form, part)
+    return made
 
 
-def _master_text(scop: Scop, made: _Launched, around: Surroundings, helpers: set[str]) -> str:
+def _slave_part(every: Sequence[_Launched], forms: Sequence[RegionForm], typedefs: frozenset[str]) -> SlavePart:
+    """Of all forms, the usual one last, which runs where no other does."""
+    launches = [x for made in every for x in made.launches]
+    pairs = zip(forms, every, strict=True)
+    conditions = tuple((x.name, form.when) for form, made in pairs for x in made.launches if form.when)
+    return SlavePart(
+        tuple(f for made in every for f in made.functions),
+        tuple(x for made in every for x in made.structs),
+        tuple(x.name for x in launches),
+        typedefs,
+        frozenset[str]().union(*(x.helpers for x in launches)),
+        True,
+        "\n".join(_report(x) for x in launches),
+        any(x.residents for x in launches),
+        conditions,
+    )
+
+
+def _master_text(scop: Scop, views: Sequence[MasterView], around: Surroundings, helpers: set[str]) -> str:
     """What replaces the region in the master's file: launches behind a guard, and the original beside them."""
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
-    layouts, original, views = layout_tests(scop), around.original.rstrip("\n"), made.views
+    layouts, original = layout_tests(scop), around.original.rstrip("\n")
     guard = all_of((guard_text(scop, ints), around.alias, *layouts.values()))
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
     reasons += [f"members of {a} lie side by side" for a in layouts]
@@ -237,78 +274,20 @@ def _functions(
         if k in launch.tasks:
             task = launch.tasks[k]
             plain = not task.mesh and not launch.model
-            known[_title(f.head)] = f.head, task, _prove(launch, task, written[-1]) if plain else None
+            known[title_of(f.head)] = f.head, task, prove_kernel(launch, task, written[-1]) if plain else None
             if task.mesh and not launch.model:
-                _prove_mesh(launch, task, written[-1])
+                prove_mesh(launch, task, written[-1])
     entry = SlaveFunction(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
     )  # fmt: skip
-    moves = {_title(made[k].head): (task, written[k]) for k, task in launch.movers.items()}
-    stepped = {} if launch.model else {
-        _title(made[k].head): _prove_steps(launch, task, written[k]) for k, task in launch.stepped.items()}  # fmt: skip
-    joins = {_title(made[k].head): (task, written[k]) for k, task in launch.joins.items()}
-    called = {_title(f.head): text for f, text in zip(made, written, strict=True)}
-    _prove_entry(launch, EntryTask(*launch.root, known, moves, stepped, joins, called) if launch.root else None, entry)
+    moves = {title_of(made[k].head): (task, written[k]) for k, task in launch.movers.items()}
+    steps = {} if launch.model else launch.stepped
+    stepped = {title_of(made[k].head): prove_steps(launch, task, written[k]) for k, task in steps.items()}
+    joins = {title_of(made[k].head): (task, written[k]) for k, task in launch.joins.items()}
+    called = {title_of(f.head): text for f, text in zip(made, written, strict=True)}
+    prove_entry(launch, EntryTask(*launch.root, known, moves, stepped, joins, called) if launch.root else None, entry)
     return fields, [*made, entry]
-
-
-def _prove(launch: LaunchPrinter, task: KernelTask, text: str) -> KernelReader:
-    """Raises Unsupported unless the text of a kernel is shown to do what its tree does."""
-    try:
-        return proven_kernel(launch.source, launch.deps, task, text, _own_words(launch))
-    except Unread as problem:
-        raise Unsupported(
-            "no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc
-        ) from None
-
-
-def _prove_mesh(launch: LaunchPrinter, task: KernelTask, text: str) -> None:
-    """Raises Unsupported unless the text of a product that cores share is shown to do what its tree does."""
-    problem = wrong_mesh(launch.source, launch.deps, task, text, _own_words(launch))
-    if problem:
-        raise Unsupported("no-proof", f"a product on the mesh could not be proven: {problem}", launch.scop.loc)
-
-
-def _prove_steps(launch: LaunchPrinter, task: SteppedTask, text: str) -> Stepped:
-    """Raises Unsupported unless the text of many time steps is shown to do what the loop over them does."""
-    try:
-        return proven_steps(launch.source, launch.deps, task, text, _own_words(launch))
-    except Unread as problem:
-        raise Unsupported(
-            "no-proof", f"many time steps at once could not be proven: {problem}", launch.scop.loc
-        ) from None
-
-
-def _prove_entry(launch: LaunchPrinter, task: EntryTask | None, entry: SlaveFunction) -> None:
-    """Raises Unsupported unless kernels are called, cores wait for each other, and tiles that stay come and go as the
-    tree needs it."""
-    if launch.model or task is None:
-        return
-    problem = wrong_entry(launch.source, launch.deps, task, function_text(entry), _own_words(launch))
-    if problem:
-        raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)
-
-
-def _prove_start(launch: LaunchPrinter, members: Sequence[str], text: str) -> None:
-    """Raises Unsupported unless cores are started with the values that kernels were proven for."""
-    problem = wrong_launch(launch.source, launch.task, members, text)
-    if problem:
-        raise Unsupported("no-proof", f"what cores would get could not be proven: {problem}", launch.scop.loc)
-
-
-def function_text(f: SlaveFunction) -> str:
-    """What is proven of a function: the statements of its body."""
-    return str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
-
-
-def _title(head: str) -> str:
-    return head[len("void ") : head.index("(")]
-
-
-def _own_words(launch: LaunchPrinter) -> KernelNames:
-    w, grid = launch.words, launch.grid
-    return KernelNames(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
 
 
 def _ids(launch: LaunchPrinter, body: tuple[SlaveView, ...]) -> tuple[SlaveView, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.sunway.emit import SlavePart, function_text
+from codegen.sunway.emit import SlavePart
 from codegen.sunway.emulation.host import WATCHED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
+from codegen.sunway.read_back import function_text
 from codegen.sunway.text import dialect
 from codegen.sunway.text.views import SlaveFunction, texts
 from codegen.target.finish.names import NameSpelling
@@ -22,7 +23,9 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: CoreGrid, names:
     entries = [e for p in parts for e in p.entries]
     if not entries:
         return ""
-    text = environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
+    forms = any(p.conditions for p in parts)
+    facts = {"entries": entries, "stem": stem, "count": grid.count, "forms": forms}
+    text = environment().get_template("sunway/master.h.j2").render(**facts)
     return broken_lines((names or NameSpelling()).of(text))
 
 
@@ -65,6 +68,7 @@ def slave_files(
     args = env.get_template("sunway/args.h.j2").render(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",
         structs=[s for p in parts for s in p.structs],
+        conditions={f"{entry}_args": when for p in parts for entry, when in p.conditions},
     )  # fmt: skip
     facts = {"stem": stem, "group": group, "grid": grid, "watched": " ".join(WATCHED)}
     _check_slave(slave, functions, master_support(parts, stem, grid))

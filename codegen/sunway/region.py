@@ -9,25 +9,23 @@ from functools import partial
 import islpy as isl
 
 from codegen.ast.ctree import For, walk
-from codegen.diagnostics import Diagnostic, InputError, Unsupported
+from codegen.diagnostics import Diagnostic, InputError, Severity, Unsupported
 from codegen.machine import load as load_machine
 from codegen.options import GenOptions
 from codegen.plan.model import Directive, InLanes, OnMesh, Parallel, Plan, StageIn, Stay, TimeSteps
 from codegen.plan.text import show
 from codegen.plan_outcome import summarize
-from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
 from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, attempt, indent, make
 from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
-from codegen.scop.expr import is_code
-from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED, Loop
 from codegen.source.region_slice import RegionSlice
 from codegen.strategy.orders.split import split_at
-from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
+from codegen.sunway.emit import OnCores, RegionForm, SunwayText, emit_sunway
+from codegen.sunway.forms import SizedForm, other_forms
 from codegen.sunway.plan.gathered import why_not, with_permission
-from codegen.sunway.plan.launch_options import STYLES
+from codegen.sunway.plan.launch_options import STYLES, USUAL, TypicalSizes
 from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.solves import solve_plan
 from codegen.sunway.plan.strategy import TileSizer, split_plan, sunway_plan
@@ -36,6 +34,7 @@ from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.profit.decide import judged
 from codegen.sunway.staging.directives import staging_of
 from codegen.sunway.survey import has_kernel, width_of
+from codegen.sunway.unsuited import check_region
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
 from codegen.transform.program import Program
@@ -62,24 +61,23 @@ class FixedSizes:
 
 # Parts of local memory that tiles are planned for, one after the other: boxes may turn out larger than estimated.
 SHARES = (1.0, 0.5, 0.25)
-REMAINDERS = 4  # cases of a statement that remainders tell apart, as `i % 3 == 0 || (i + j) % 5 == 2` does
 OPERANDS = 8  # registers beside those of a block: its operands, and what is on its way
 
 
-def author_of(options: GenOptions, share: float = 1.0) -> tuple[CoreGrid, CoreGroup, TileSizer]:
-    """Who decides on tiles, for tiles that take this part of local memory."""
+def author_of(
+    options: GenOptions, share: float = 1.0, sizes: TypicalSizes = USUAL
+) -> tuple[CoreGrid, CoreGroup, TileSizer]:
+    """Who decides on tiles, for tiles that take this part of local memory and loops of about these sizes."""
     grid = parse_grid(options.threads)
     group = group_for(options.machine)
     return grid, group, FixedSizes(32) if options.scheme.startswith("published") else TileModel(
-        group, grid, STYLES[options.scheme].mesh, share
+        group, grid, STYLES[options.scheme].mesh, share, sizes.extents
     )
 
 
 def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str) -> RegionOutcome:
     """The region as launches on a core group, with smaller tiles where those that were planned do not fit."""
-    _check_elements(model.program.scop)
-    _check_stores(model.program.scop)
-    _check_remainders(model.program.scop)
+    check_region(model.program.scop)
     fixed = options.plan_text is not None or options.scheme.startswith("published")
     for share in () if fixed else SHARES:
         try:
@@ -88,56 +86,6 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
             if error.id != "sunway-ldm":
                 raise
     return _on_cores(s, model, options, original, 1.0, False)
-
-
-def _check_elements(scop: Scop) -> None:
-    """Local copies hold numbers of one type each, of which it is known beforehand which are needed."""
-    for s in scop.statements:
-        if is_code(s.rhs) and not scop.arrays[s.accesses[s.target].array].opaque:
-            words = "data decide how often a loop runs: what a core needs is not known before it runs"
-            raise Unsupported("nonaffine-bound", words, s.loc, "compute the bound before the region")
-    for s, a in scop.accesses():
-        if scop.arrays[a.array].opaque:
-            raise Unsupported(
-                "data-dependent-subscript",
-                f"data decide which elements of `{scop.arrays[a.array].base}` are used: which of them a core needs is "
-                "not known before it runs",
-                a.loc,
-                "subscripts may use loop variables and integers the region does not change",
-            )
-        if scop.arrays[a.array].mixed:
-            raise Unsupported(
-                "sunway-array",
-                f"`{a.array}` is a struct or union of which parts are used",
-                s.loc,
-                "use variables and arrays of plain numbers",
-            )
-
-
-def _check_stores(scop: Scop) -> None:
-    """Cores send whole tiles back: what the source leaves alone there would be stored, too."""
-    for s in scop.statements:
-        array = s.accesses[s.target].array
-        if conditional(s) and left_alone(scop, array):
-            raise Unsupported(
-                "sunway-store",
-                f"elements of `{array}` are stored only where a condition holds, but cores send whole tiles back",
-                s.loc,
-                "give them a value in any case, as in `x = cond ? a : b;`, if the program allows that",
-            )
-
-
-def _check_remainders(scop: Scop) -> None:
-    """Tiles of what is told by remainders in many cases take isl minutes, and come out as tests of each point."""
-    for s in scop.statements:
-        cases = sum(part.dim(isl.dim_type.div) > 0 for part in s.domain.get_basic_sets())
-        if cases > REMAINDERS:
-            raise Unsupported(
-                "sunway-remainders",
-                f"remainders tell in {cases} cases which iterations of {s.name} run, too many to cut into tiles",
-                s.loc,
-                "compute a value for every iteration, and choose by `?:` between it and the old one",
-            )
 
 
 def _on_cores(
@@ -155,9 +103,11 @@ def _on_cores(
     around = Surroundings(as_written(original), indent(original, s.region.indent), summary, alias.text, names)
     stays = made.program.stays if options.plan_text is not None else None
     how = OnCores(group, grid, STYLES[options.scheme], options.model, strict, stays, staging_of(made.program.staging))
+    others = _others(model, options, made, how, share)
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
-            text = emit_sunway(scop, made.program.deps, made.code, around, how)
+            usual = RegionForm(scop, made.program.deps, made.code, how)
+            text = emit_sunway(usual, around, [_form(x) for x in others])
     except Exhausted:
         raise too_much(options, scop.loc) from None
     except isl.Error as error:
@@ -175,17 +125,49 @@ def _on_cores(
         frozenset(),
         show((plan,), {scop.region: scop}),
         summary,
-        (*model.remarks, *made.remarks, *alias.remarks, *text.remarks, *predicted),
+        (*model.remarks, *made.remarks, *alias.remarks, *text.remarks, *predicted, *(_told(x) for x in others)),
         text.slave,
         names=text.names,
     )
 
 
-def made_for_cores(model: Modelled, options: GenOptions, share: float) -> ProvenRegion:
-    """A proven program: by the user's plan if there is one, else by our own, with tiles for a part of local memory."""
+def _others(
+    model: Modelled, options: GenOptions, made: ProvenRegion, how: OnCores, share: float
+) -> tuple[SizedForm, ...]:
+    """Forms with tiles for other sizes. They are no part of a plan, which has one form."""
+    if options.plan_text is not None or not how.style.forms:
+        return ()
+
+    def again(sizes: TypicalSizes) -> ProvenRegion | None:
+        found = made_for_cores(model, options, share, sizes)
+        return found if has_kernel(found.code) else None
+
+    try:
+        with at_most(part(options.timeout, AUTHORS[0])):
+            return tuple(other_forms(made, how, again))
+    except (Exhausted, Unsupported, isl.Error):
+        return ()
+
+
+def _form(x: SizedForm) -> RegionForm:
+    return RegionForm(x.made.program.scop, x.made.program.deps, x.made.code, x.how, x.name, x.when)
+
+
+def _told(x: SizedForm) -> Diagnostic:
+    scop = x.made.program.scop
+    tiles, factor = summarize(x.made.plan, scop, None), f"up to {x.factor:.3g} times as fast there, by the model"
+    text = f"{tiles} where {x.when}: {factor}"
+    return Diagnostic(Severity.REMARK, "kernel", text, scop.loc, kind="passed")
+
+
+def made_for_cores(
+    model: Modelled, options: GenOptions, share: float, typical: TypicalSizes = USUAL
+) -> ProvenRegion:
+    """A proven program: by the user's plan if there is one, else by our own, with tiles for a part of local memory and
+    for loops of about these sizes."""
     if options.plan_text is not None:
         return make(model, options, machine=load_machine("generic"))
-    grid, group, sizes = author_of(options, share)
+    grid, group, sizes = author_of(options, share, typical)
     made: ProvenRegion | None = None
     problem: Diagnostic | None = None
     p, tried, operations = model.program, set[str](), part(options.timeout, AUTHORS[0])

@@ -20,7 +20,8 @@ from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.source.write import write_if_changed
 from codegen.source_file import open_source
-from codegen.sunway.emit import pieces
+from codegen.sunway.emit import OnCores
+from codegen.sunway.forms import launches_in
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.mesh.panels import pool
 from codegen.sunway.plan.launch_options import STYLES
@@ -179,17 +180,10 @@ def _estimated(path: str, text: str, options: GenOptions, sizes: Mapping[str, in
 
 
 def launches_of(model: Modelled, options: GenOptions) -> list[LaunchPrinter]:
-    """What a region becomes on the cores."""
+    """What a region becomes on the cores, in its usual form."""
     grid, group, _ = author_of(options)
-    made = made_for_cores(model, options, 1.0)
-    scop = made.program.scop
-    start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
-    out = []
-    for kind, part in pieces(made.code):
-        if kind == "launch":
-            out.append(LaunchPrinter(scop, made.program.deps, group, grid, "x", STYLES[options.scheme], strict=False))
-            out[-1].entry(part, TreePoint(start, (), (), (), ()))
-    return out
+    how = OnCores(group, grid, STYLES[options.scheme], strict=False)
+    return launches_in(made_for_cores(model, options, 1.0), how)
 
 
 def _check_sizes(given: Mapping[str, int], have: Mapping[str, str]) -> None:

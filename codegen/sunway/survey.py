@@ -124,7 +124,7 @@ class LaunchSurvey:
         if asked is not None:
             shape = StencilTile(asked.sides, asked.steps)
             return (found, shape) if fits(self.scop, found, self.group, shape) else None
-        best = choose(self.scop, found, self.group, self.grid.count)
+        best = choose(self.scop, found, self.group, self.grid.count, self.style.sizes.points[found.axes])
         return None if best is None or best.steps < 2 else (found, best)
 
 

@@ -83,11 +83,11 @@ class Sunway(Target):
         )
 
     def emulator(self, options: GenOptions) -> Emulator:
-        from codegen.sunway.emulation.host import WATCHED, emulator_folder
+        from codegen.sunway.emulation.host import ANY_FORM, WATCHED, emulator_folder
         from codegen.sunway.plan.machine import group_for
 
         folder = emulator_folder()
-        flags = "-I", str(folder), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}"
+        flags = "-I", str(folder), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}", ANY_FORM
         return Emulator(flags, tuple(str(p) for p in sorted(folder.glob("*.c"))), watched=WATCHED)
 
     def described(self, model: Modelled, options: GenOptions) -> Sequence[str]:

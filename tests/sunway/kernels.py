@@ -12,7 +12,7 @@ from codegen.region_model import model_region
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.source_file import open_source
-from codegen.sunway import emit
+from codegen.sunway import read_back
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry, wrong_kernel
@@ -150,6 +150,6 @@ def launched(source: str, **options: object) -> tuple[list[Printed], list[Printe
         entries.append(PrintedEntry(*args))  # type: ignore[arg-type]
         return wrong_entry(*args)  # type: ignore[arg-type]
 
-    with mock.patch.object(emit, "proven_kernel", note), mock.patch.object(emit, "wrong_entry", note_entry):
+    with mock.patch.object(read_back, "proven_kernel", note), mock.patch.object(read_back, "wrong_entry", note_entry):
         for_cores(s, model, chosen, source)
     return found, entries

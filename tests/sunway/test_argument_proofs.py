@@ -12,7 +12,7 @@ from codegen.options import GenOptions
 from codegen.region import model_region
 from codegen.scop.model import Scop
 from codegen.source_file import open_source
-from codegen.sunway import emit
+from codegen.sunway import read_back
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.launches.arguments import LaunchTask, wrong_launch
 
@@ -63,7 +63,7 @@ def started(name: str) -> Started:
         found.append(Started(*args))  # type: ignore[arg-type]
         return wrong_launch(*args)  # type: ignore[arg-type]
 
-    with mock.patch.object(emit, "wrong_launch", note):
+    with mock.patch.object(read_back, "wrong_launch", note):
         for_cores(s, model, chosen, SOURCES[name])
     return found[0]
 

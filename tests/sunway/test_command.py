@@ -129,8 +129,8 @@ def test_check_runs_on_the_emulator(capsys, monkeypatch):
     monkeypatch.setattr("codegen.sunway.text.dialect.wait", lambda *_: ";")
     assert main(words) == 0
     assert "left as it is (no-proof)" in capsys.readouterr().out
-    monkeypatch.setattr("codegen.sunway.emit._prove", lambda *_: None)
-    monkeypatch.setattr("codegen.sunway.emit._prove_entry", lambda *_: None)
+    monkeypatch.setattr("codegen.sunway.emit.prove_kernel", lambda *_: None)
+    monkeypatch.setattr("codegen.sunway.emit.prove_entry", lambda *_: None)
     assert main(words) == 4
     assert "crashes" in capsys.readouterr().out
 

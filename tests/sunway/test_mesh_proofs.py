@@ -17,7 +17,7 @@ from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.source_file import open_source
-from codegen.sunway import emit
+from codegen.sunway import read_back
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import wrong_mesh
 from tests.corpus import KERNELS
@@ -58,7 +58,7 @@ def products(source: str, machine: str, name: str = "f.c") -> list[tuple[Any, ..
     (s,) = open_source(name, source, chosen).slices
     model = model_region(s, chosen)
     assert model is not None
-    with mock.patch.object(emit, "wrong_mesh", note):
+    with mock.patch.object(read_back, "wrong_mesh", note):
         for_cores(s, model, chosen, "")
     return found
 

@@ -125,7 +125,7 @@ def test_emulator_catches_what_must_not_stay(tmp_path, library, monkeypatch):
     monkeypatch.setattr("codegen.sunway.survey.KernelSite.tile", _any_tile)
     (refused,) = [n for d in made_of(BODIES).diagnostics for n in d.notes]
     assert refused.id == "no-proof" and "stays with cores" in refused.message
-    monkeypatch.setattr("codegen.sunway.emit.wrong_entry", lambda *_: "")
+    monkeypatch.setattr("codegen.sunway.read_back.wrong_entry", lambda *_: "")
     ran = run_program(built(made_of(BODIES), tmp_path, library), ["2", "300"])
     assert ran.code == 3 and "[kept]" in ran.err
 

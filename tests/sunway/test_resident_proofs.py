@@ -14,7 +14,7 @@ from codegen.region_model import model_region
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.source_file import open_source
-from codegen.sunway import emit
+from codegen.sunway import read_back
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
 from codegen.verify.cores.kernel import KernelReader
@@ -49,7 +49,7 @@ def stays() -> Stays:
         entries.append(args)  # type: ignore[arg-type]
         return wrong_entry(*args)  # type: ignore[arg-type]
 
-    watched = mock.patch.multiple(emit, proven_kernel=note, wrong_entry=note_entry)
+    watched = mock.patch.multiple(read_back, proven_kernel=note, wrong_entry=note_entry)
     with watched, tiled(48, 512):
         for_cores(s, model, chosen, BODIES)
     return Stays(kernels, entries[0])

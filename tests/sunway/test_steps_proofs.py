@@ -12,7 +12,7 @@ from codegen.region_model import model_region
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.source_file import open_source
-from codegen.sunway import emit
+from codegen.sunway import read_back
 from codegen.sunway.region import for_cores
 from codegen.verify.cores.check import EntryTask, proven_steps, wrong_entry
 from codegen.verify.cores.launches.entry import Stepped
@@ -57,7 +57,7 @@ def asked() -> tuple[Asked, AskedEntry]:
         entries.append(args)  # type: ignore[arg-type]
         return wrong_entry(*args)  # type: ignore[arg-type]
 
-    with mock.patch.object(emit, "proven_steps", note), mock.patch.object(emit, "wrong_entry", note_entry):
+    with mock.patch.object(read_back, "proven_steps", note), mock.patch.object(read_back, "wrong_entry", note_entry):
         made = for_cores(s, model, chosen, HEAT)
     assert not [d for d in made.diagnostics if d.id == "region-refused"]
     return steps[0], entries[0]

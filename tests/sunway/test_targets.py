@@ -27,7 +27,7 @@ def test_the_thirteen_programs(bench):
         assert ragged.cycles <= 1.05 * padded.cycles, name
         # Small enough for isl to count. Panels that cores share come in slices, which is another bound.
         sizes = dict(zip(TABLE[name][0].split(), SIZES[name][1], strict=True))
-        counts = bench.predict(name, "no-mesh" if ragged.counts["mesh_messages"] else "full", sizes).counts
+        counts = bench.predict(name, "no-mesh" if ragged.counts["mesh_messages"] else "no-forms", sizes).counts
         moved, bound = counts["get_bytes"] + counts["put_bytes"], lower_bound(name, sizes)
         assert bound <= moved * 1.0001 and moved <= 1.1 * bound, name
     assert min(ratios.values()) > 1.5, ratios

@@ -16,6 +16,8 @@ FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fwrapv")
 # Loads and stores call the emulator first, and objects of a frame have guard zones: see emulator/sw_watch.c.
 WATCHED = ("-fsanitize=kernel-address", "-fasan-shadow-offset=0x7fff8000", "--param=asan-stack=1",
            "--param=asan-globals=1", "--param=asan-instrumentation-with-call-threshold=0")  # fmt: skip
+# Forms of a region in no order, whatever the sizes are.
+ANY_FORM = "-DTW_FORM(here)=sw_any_form()"
 
 
 def emulator_folder() -> Path:

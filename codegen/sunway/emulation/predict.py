@@ -13,6 +13,7 @@ from codegen.pipeline import generate
 from codegen.record import record
 from codegen.source.write import read_source
 from codegen.sunway.emulation.host import compile_program, run_program
+from codegen.sunway.plan.launch_options import OTHERS
 from codegen.sunway.plan.machine import group_for
 
 
@@ -45,7 +46,8 @@ def model_program(
 
 
 def _main(header: str, threads: str) -> str:
-    """A main function that fills every launch's arguments from the command line and runs them in order."""
+    """A main function that fills every launch's arguments from the command line and runs them in order: of the forms of
+    a region, those of the first that is for such sizes."""
     count = 1
     for n in threads.split(","):
         count *= int(n)
@@ -55,8 +57,8 @@ def _main(header: str, threads: str) -> str:
              "    if (e && !strncmp(v[k], name, (size_t)(e - v[k])) && !name[e - v[k]]) return atof(e + 1); }",
              "  return 1; }",
              "int main(int argc, char **argv) {", "  (void)value;", "  athread_init();",
-             f"  athread_set_num_threads({count});"]  # fmt: skip
-    for body, name in re.findall(r"typedef struct \{(.*?)\} (\w+);", header, re.S):
+             f"  athread_set_num_threads({count});", "  char chosen[1000] = {0};"]  # fmt: skip
+    for when, body, name in re.findall(r"(?:/\* if ([^/]*?) \*/\s*)?typedef struct \{(.*?)\} (\w+);", header, re.S):
         lines.append(f"  {{ static {name} a; long at = 1L << 32;")
         for field in re.findall(r"(\w+(?:\s\w+)*)\s(\*?)(\w+)(?:\[[^;]*)?;", body):
             _, star, word = field
@@ -64,9 +66,24 @@ def _main(header: str, threads: str) -> str:
                 lines.append(f"    a.{word} = (void *)at; at += 1L << 32;")
             elif "[" not in body.split(word)[1].split(";")[0]:
                 lines.append(f'    a.{word} = value(argc, argv, "{word}");')
-        lines.append(f"    athread_spawn({name.removesuffix('_args')}, &a); athread_join(); }}")
+                lines += [f"    const __typeof__(a.{word}) {word} = a.{word};"] if _names(when, word) else []
+        region, form = _form(name)
+        free = f"(!chosen[{region}] || chosen[{region}] == {form})"
+        lines.append(f"    if ({free} && ({when or 1})) {{ chosen[{region}] = {form};")
+        lines.append(f"      athread_spawn({name.removesuffix('_args')}, &a); athread_join(); }} }}")
     lines += ["  athread_halt();", "  return 0;", "}"]
     return "\n".join(lines) + "\n"
+
+
+def _form(name: str) -> tuple[int, int]:
+    """The region of a launch, and which of its forms it belongs to, by the name of its arguments."""
+    found = re.search(rf"_r(\d+)(?:_({'|'.join(OTHERS)}))?(?:_\d+)?_args$", name)
+    assert found is not None
+    return int(found[1]), 1 + [*OTHERS, None].index(found[2])
+
+
+def _names(text: str, word: str) -> bool:
+    return re.search(rf"\b{word}\b", text) is not None
 
 
 def scalars(program: Path) -> dict[str, str]:

@@ -25,6 +25,9 @@ typedef struct {
 } sw_counts;
 sw_counts sw_counted(void);
 
+/* For TW_FORM: yes for one in four calls, in no order, so that programs try all forms of a region at any size. */
+int sw_any_form(void);
+
 /* Memory that should now have these bytes. Where it has not, the error names the line that wrote there last. */
 void sw_expect(const char *name, const void *got, const void *want, long bytes);
 

@@ -33,3 +33,10 @@ double sw_served(sw_core *me, const sw_command *c)
   me->channel = (first > me->channel ? first : me->channel) + sw_now->core_byte * (double)c->len;
   return controller > me->channel ? controller : me->channel;
 }
+
+int sw_any_form(void)
+{
+  static unsigned seed = 1;
+  seed = seed * 1103515245u + 12345u;
+  return (seed >> 16) % 4 == 0;
+}

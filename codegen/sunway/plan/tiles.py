@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from codegen.scop.tree import Loop
+from codegen.sunway.plan.launch_options import USUAL
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.nest import KernelNest, describe
 from codegen.sunway.plan.threads import CoreGrid
@@ -19,8 +20,6 @@ from codegen.transform.program import Program
 
 SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
 FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
-# Extents that parameters are taken to have: a size is judged by the mean of its times over all of them.
-EXTENTS = (160, 320, 640, 1000, 1200, 2600)
 SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh/views.py)
 BESIDE = 0.3  # of the shorter of computing and fetching, which do not overlap all the time
 VECTORS = 4  # of sums that are computed side by side: with shorter tiles, each would wait for its last addition
@@ -35,6 +34,7 @@ class TileModel:
     grid: CoreGrid
     mesh: bool = False
     share: float = 1.0  # of local memory that may be used
+    extents: tuple[int, ...] = USUAL.extents  # of loops of which nothing is known
     chosen: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
@@ -141,7 +141,7 @@ class TileModel:
 
     def cost(self, nest: KernelNest, sizes: Sequence[int]) -> float:
         """Cycles per point of one core, with all cores at work: the geometric mean over typical extents."""
-        extents = EXTENTS if None in nest.extents else EXTENTS[:1]
+        extents = self.extents if None in nest.extents else self.extents[:1]
         early = self._ahead(nest, sizes)
         return prod(self._cost(nest, sizes, e, early) for e in extents) ** (1 / len(extents))
 

@@ -11,8 +11,6 @@ from codegen.sunway.plan.cost import arithmetic
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.stencil.steps import Stencil
 
-# Grids are taken to have about this many points along each axis, by their number of axes.
-TYPICAL = {1: 4000, 2: 1300, 3: 120}
 # Sides of tiles that are tried, by the number of axes, and steps of a block. Plans choose among them, too.
 SIDES = {1: (64, 128, 256, 512, 1024), 2: (12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128), 3: (4, 6, 8, 12, 16, 24)}
 STEPS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -42,8 +40,8 @@ def room_for(group: CoreGroup) -> int:
     return group.ldm_bytes - group.reserve - 1024
 
 
-def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> StencilTile | None:
-    """The shape with the least time per point and step that fits into local memory."""
+def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int, points: int) -> StencilTile | None:
+    """The shape with the least time per point and step that fits into local memory, for so many along each axis."""
     arrays = (*s.written, *s.read)
     elem = scop.arrays[arrays[0]].elem.bytes
     room = room_for(group)
@@ -68,7 +66,7 @@ def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> StencilTile 
             compute = work * steps * (size / elem + inside) / 2 / lanes
             tiles = 1
             for t in tile:
-                tiles *= -(-TYPICAL[s.axes] // t)
+                tiles *= -(-points // t)
             idle = -(-tiles // cores) * cores / tiles
             cost = (max(transfer, compute * idle) + 0.3 * min(transfer, compute) + 600) / (inside * steps)
             if best is None or cost < best[0]:

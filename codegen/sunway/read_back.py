@@ -1,0 +1,76 @@
+"""Proofs of what is printed for the cores, asked while it is printed: each text is read back beside its part of the
+proven tree. What cannot be shown is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codegen.diagnostics import Unsupported
+from codegen.sunway.launch import LaunchPrinter
+from codegen.sunway.text.views import SlaveFunction
+from codegen.target.text.templates import environment
+from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, proven_steps, wrong_entry, wrong_mesh
+from codegen.verify.cores.kernel import KernelReader
+from codegen.verify.cores.launches.arguments import wrong_launch
+from codegen.verify.cores.launches.entry import Stepped
+from codegen.verify.cores.records import KernelNames
+from codegen.verify.cores.steps.read import SteppedTask
+from codegen.verify.text.read import Unread
+
+
+def prove_kernel(launch: LaunchPrinter, task: KernelTask, text: str) -> KernelReader:
+    """Raises Unsupported unless the text of a kernel is shown to do what its tree does."""
+    try:
+        return proven_kernel(launch.source, launch.deps, task, text, _own_words(launch))
+    except Unread as problem:
+        raise Unsupported(
+            "no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc
+        ) from None
+
+
+def prove_mesh(launch: LaunchPrinter, task: KernelTask, text: str) -> None:
+    """Raises Unsupported unless the text of a product that cores share is shown to do what its tree does."""
+    problem = wrong_mesh(launch.source, launch.deps, task, text, _own_words(launch))
+    if problem:
+        raise Unsupported("no-proof", f"a product on the mesh could not be proven: {problem}", launch.scop.loc)
+
+
+def prove_steps(launch: LaunchPrinter, task: SteppedTask, text: str) -> Stepped:
+    """Raises Unsupported unless the text of many time steps is shown to do what the loop over them does."""
+    try:
+        return proven_steps(launch.source, launch.deps, task, text, _own_words(launch))
+    except Unread as problem:
+        raise Unsupported(
+            "no-proof", f"many time steps at once could not be proven: {problem}", launch.scop.loc
+        ) from None
+
+
+def prove_entry(launch: LaunchPrinter, task: EntryTask | None, entry: SlaveFunction) -> None:
+    """Raises Unsupported unless kernels are called, cores wait for each other, and tiles that stay come and go as the
+    tree needs it."""
+    if launch.model or task is None:
+        return
+    problem = wrong_entry(launch.source, launch.deps, task, function_text(entry), _own_words(launch))
+    if problem:
+        raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)
+
+
+def prove_start(launch: LaunchPrinter, members: Sequence[str], text: str) -> None:
+    """Raises Unsupported unless cores are started with the values that kernels were proven for."""
+    problem = wrong_launch(launch.source, launch.task, members, text)
+    if problem:
+        raise Unsupported("no-proof", f"what cores would get could not be proven: {problem}", launch.scop.loc)
+
+
+def function_text(f: SlaveFunction) -> str:
+    """What is proven of a function: the statements of its body."""
+    return str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
+
+
+def title_of(head: str) -> str:
+    return head[len("void ") : head.index("(")]
+
+
+def _own_words(launch: LaunchPrinter) -> KernelNames:
+    w, grid = launch.words, launch.grid
+    return KernelNames(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
