@@ -134,8 +134,8 @@ def kernels_of(source: str, **options: object) -> list[Printed]:
 
 
 def launched(source: str, **options: object) -> tuple[list[Printed], list[PrintedEntry]]:
-    """All kernels of a region, and what every core runs of each launch."""
-    chosen = GenOptions(target="sunway", stem="f", **{"scheme": "launch", **options})  # type: ignore[arg-type]
+    """All kernels of a region in its usual form, and what every core runs of each launch."""
+    chosen = GenOptions(target="sunway", stem="f", **{"scheme": "no-forms", **options})  # type: ignore[arg-type]
     (s,) = open_source("f.c", source, chosen).slices
     model = model_region(s, chosen)
     assert model is not None
