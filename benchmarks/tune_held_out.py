@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -89,12 +89,15 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _outcomes(given: argparse.Namespace, runs: Sequence[Run]) -> Sequence[Outcome]:
+def _outcomes(given: argparse.Namespace, runs: Sequence[Run]) -> Iterator[Outcome]:
+    """As they come."""
     if given.workers == 1:
-        return [_kernel(name, runs, given) for name in given.kernels]
+        yield from (_kernel(name, runs, given) for name in given.kernels)
+        return
     context = get_context("fork")
     with ProcessPoolExecutor(given.workers, context, pinned, (places_of(given.workers, context),)) as pool:
-        return [x.result() for x in [pool.submit(_kernel, name, runs, given) for name in given.kernels]]
+        for done in as_completed([pool.submit(_kernel, name, runs, given) for name in given.kernels]):
+            yield done.result()
 
 
 def _kernel(name: str, runs: Sequence[Run], given: argparse.Namespace) -> Outcome:

@@ -23,4 +23,4 @@ METHODS: Mapping[str, Method] = {
     "guided": guided,
     "exhaustive": exhaustive,
 }
-BEST = "guided"  # by what was measured of held-out kernels, see docs/tuning.md
+BEST = "guided"  # the only one that spends nothing on plans that the model does not like, see docs/tuning.md
