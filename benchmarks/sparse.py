@@ -16,6 +16,7 @@ from benchmarks.sparse_kernels import SPMV
 from benchmarks.sparse_matrices import KINDS, make
 from benchmarks.sparse_measure import Bench
 from benchmarks.sparse_pairs import PAIRS, Pair
+from benchmarks.sparse_products import PRODUCTS, cases
 from benchmarks.sparse_report import plot, table, verdicts
 
 LARGE = 5e6  # SpMV is measured from here on, where matrices do not stay in caches
@@ -26,7 +27,8 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     p.add_argument("--nnz", default="1e6,2e6,5e6,1e7,2e7", help="sizes, in nonzeros")
     p.add_argument("--kinds", default=",".join(KINDS))
     p.add_argument("--all", action="store_true", help="every kind at every size")
-    p.add_argument("--only", default="", help="pairs such as COO->CSR,CSR->CSC; spmv; mcoo3")
+    p.add_argument("--only", default="", help="pairs such as COO->CSR,CSR->CSC; spmv; mcoo3; kernels, or some of "
+                   + ", ".join(PRODUCTS))
     p.add_argument("--threads", type=int, default=2, help="also with this many threads; 1: only one")
     p.add_argument("--repeat", type=int, default=5, help="at the smallest size; three times at larger ones")
     p.add_argument("--busy", action="store_true", help="for a machine with other work: one thread, in processor time")
@@ -58,6 +60,16 @@ def conversions(bench: Bench, sizes: Sequence[int], kinds: Sequence[str], pairs:
         keep(bench)
 
 
+def products(bench: Bench, sizes: Sequence[int], kinds: Sequence[str], wanted: Sequence[str]) -> None:
+    """Kernels over compressed rows, at the first size that caches do not hold."""
+    names = [n for n in PRODUCTS if not wanted or n in wanted or "kernels" in wanted]
+    size = next((s for s in sizes if s >= LARGE), sizes[-1])
+    for name, kind, build in cases(size, tuple(kinds)) if names else ():
+        if name in names:
+            bench.product(name, kind, build(), size)
+            keep(bench)
+
+
 def keep(bench: Bench) -> str:
     """Figures and plot so far, so that a run that is broken off leaves what it has."""
     out = bench.given.out
@@ -81,6 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for size in dict.fromkeys((next((s for s in sizes if s >= LARGE), sizes[-1]), sizes[-1])):
             for fmt, kind in SPMV.items():
                 bench.spmv(fmt, kind, size)
+    products(bench, sizes, given.kinds.split(","), wanted)
     kept = keep(bench)
     for line in (*table(bench.rows), *verdicts(bench.rows)):
         print(line)

@@ -110,21 +110,11 @@ class Case:
         return self.same()
 
 
-def _prepared(call: KernelCall, **values: Any) -> Callable[[], Any]:
-    """The C call alone: structs are built once."""
-    keep: list[Any] = []
-    arguments = []
-    for parameter in call.prototype[call.prototype.index("(") + 1:-1].split(", "):
-        name = parameter.split()[-1].lstrip("*")
-        arguments.append(call._argument(name, parameter, values[name], keep))
-    return lambda: (call.library.tw_kernel(*arguments), keep)[0]
-
-
 def spmv(fmt: str, m: Matrix) -> Case:
     a = Converter("COO", fmt)(**coo(m))
     rng = np.random.default_rng(4)
     x, y, z = rng.random(m.shape[1]), np.zeros(m.shape[0]), np.zeros(m.shape[0])
-    one, many = (_prepared(KernelCall("y(i) = A(i,j)*x(j)", {"A": fmt}, parallel=p), y=y, A=a, x=x)
+    one, many = (KernelCall("y(i) = A(i,j)*x(j)", {"A": fmt}, parallel=p).prepared(y=y, A=a, x=x)
                  for p in (False, True))
     matrix = sum(v.nbytes for v in a.values() if isinstance(v, np.ndarray))
     peer = _peer(fmt, m, a, x, z)

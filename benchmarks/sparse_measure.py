@@ -11,11 +11,12 @@ from benchmarks import sparse_taco
 from benchmarks.sparse_kernels import Reader, spmv
 from benchmarks.sparse_matrices import Matrix, make, tensor
 from benchmarks.sparse_pairs import SAME_MCOO3, Pair, coo, csr, peer_mcoo3
+from benchmarks.sparse_products import Product
 from codegen.sparse.python.arrays import from_struct, to_struct
 from codegen.sparse.python.call import Converter
 
 Row = dict[str, Any]
-PEERS = ("peer", "taco")
+PEERS = ("peer", "scipy", "plain", "taco")
 
 
 class Bench:
@@ -98,10 +99,10 @@ class Bench:
                "same": same, "taco installed": sparse_taco.installed(), **more}
         self.rows.append(row)
         threads = f"  {self.threads} threads {times['ours'] / times['threads']:4.2f}x" if "threads" in times else ""
-        taco = f"  taco {times['taco'] * 1e3:8.2f} ms" if "taco" in times else ""
+        peers = "".join(f"  {k} {times[k] * 1e3:8.2f} ms" for k in PEERS if k in times)
         bound = f"  bound {more['bound'] * 1e3:7.2f} ms" if "bound" in more else ""
-        print(f"{name:15} {kind:12} {nnz:10,}  ours {times['ours'] * 1e3:8.2f} ms  peer {times['peer'] * 1e3:8.2f} ms"
-              f"{taco}  {row['ratio']:5.2f}{threads}{bound}{'' if same else '  WRONG'}", flush=True)
+        print(f"{name:15} {kind:12} {nnz:10,}  ours {times['ours'] * 1e3:8.2f} ms{peers}"
+              f"  {row['ratio']:5.2f}{threads}{bound}{'' if same else '  WRONG'}", flush=True)
 
     def spmv(self, fmt: str, kind: str, size: int) -> None:
         """Ours and the peer's on one thread, ours on several, and passes over memory on as many."""
@@ -120,6 +121,18 @@ class Bench:
             right &= case.same_threaded(self.threads)
         self.row(f"SpMV {fmt}", kind, case.nnz, size, times, right, **more)
 
+    def product(self, name: str, kind: str, case: Product, size: int) -> None:
+        """A kernel: ours on one thread and on several, and its peers."""
+        right = case.same()
+        runs = {"ours": _timed(case.ours, case.taken), **{k: _timed(r, lambda made: None) for k, r in case.peers.items()}}
+        if self.threads > 1:
+            runs["threads"] = _timed(case.threaded(self.threads), case.taken)
+        times = dict.fromkeys(runs, math.inf)
+        for _ in range(self.given.repeat):
+            for k, run in runs.items():
+                times[k] = min(times[k], run(self.clock))
+        self.row(name, kind, case.nnz, size, times, right, kernel=True)
+
     def mcoo3(self, nnz: int) -> None:
         """Against a comparison sort of the same keys, with the coordinates gathered afterwards."""
         t = tensor(nnz)
@@ -136,3 +149,15 @@ def _silent(run: Callable[[], Any]) -> Callable[[], None]:
         run()
 
     return quiet
+
+
+def _timed(run: Callable[[], Any], taken: Callable[[Any], Any]) -> Callable[[Callable[[], float]], float]:
+    """Seconds of a call; what it made is freed when the clock has stopped."""
+    def measure(clock: Callable[[], float]) -> float:
+        start = clock()
+        made = run()
+        seconds = clock() - start
+        taken(made)
+        return seconds
+
+    return measure

@@ -49,12 +49,25 @@ def verdicts(rows: Sequence[Row]) -> list[str]:
     if threaded:
         out.append(f"  more threads    mean of the pairs {geomean(list(threaded.values())):.2f} / 1.60")
     out += [f"  COO3->MCOO3     {r['nnz']:,}: {r['ratio']:.2f} / 2.00" for r in rows if r["pair"] == "COO3->MCOO3"]
-    out += [_kernel(r) for r in rows if "bound" in r]
+    out += [_kernel(r) for r in rows if "bound" in r] + _kernels([r for r in rows if "kernel" in r])
     found = slopes(rows)
     if found:
         steep = max(found, key=lambda name: found[name])
         out.append(f"  time grows as nonzeros to the power {statistics.fmean(found.values()):.2f} in the mean, at most "
                    f"{found[steep]:.2f} ({steep})")
+    return out
+
+
+def _kernels(rows: Sequence[Row]) -> list[str]:
+    """Kernels over compressed rows, each over its kinds, and all of them."""
+    out = []
+    for name in dict.fromkeys([*(r["pair"] for r in rows), *(["all kernels"] if rows else [])]):
+        mine = [r for r in rows if name in (r["pair"], "all kernels")]
+        more = [r["ours"] / r["threads"] for r in mine if "threads" in r]
+        low = min(mine, key=lambda r: r["ratio"])
+        threads = f", more threads {geomean(more):.2f}x / 1.70" if more else ""
+        out.append(f"  {name:15} speed / best peer: lowest {low['ratio']:.2f} / 1.00 ({low['kind']}), "
+                   f"mean {geomean([r['ratio'] for r in mine]):.2f} / 1.30{threads}")
     return out
 
 

@@ -12,12 +12,13 @@ from codegen.sparse.emit.file import CFile, CFunction, c_file
 from codegen.sparse.emit.formats import struct
 from codegen.sparse.emit.types import Types
 from codegen.sparse.formats.model import Descriptor, Key
-from codegen.sparse.ir.model import Branch, Computation
+from codegen.sparse.ir.model import Branch, Computation, Either
 from codegen.sparse.ir.optimize import optimize
 from codegen.sparse.ir.passes.packets import packets
 from codegen.sparse.ir.passes.prune import prune, used_levels
 from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.fast import lower
+from codegen.sparse.synth.hypersparse import far_beyond
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.mechanisms import may_be_sorted
 from codegen.sparse.synth.naive import lower_naive
@@ -69,7 +70,22 @@ def convert_direct(source: Descriptor, target: Descriptor, o: Options, header: s
 
 
 def _fast(p: Pair) -> Computation:
-    """The optimised chain; with a second one for entries that turn out to be in order, where a look tells."""
+    """The optimised chain; with another one for extents far beyond the entries, where it counts in arrays of their
+    length and that one does not."""
+    chain = _counted(p)
+    condition = far_beyond(p, chain)
+    if condition is None:
+        return chain
+    other = optimize(lower(p, sorting=True), numbered(p))
+    if far_beyond(p, other) is not None:
+        return chain
+    either = Either(condition, other.steps, chain.steps, "extents far beyond the entries")
+    return replace(chain, steps=(either,), log=(*chain.log, "where extents are far beyond the entries, by sorting"))
+
+
+def _counted(p: Pair) -> Computation:
+    """The chain that may count in arrays as long as extents; with a second one for entries that turn out to be in
+    order, where a look tells."""
     chain = _packed(p, optimize(lower(p), numbered(p)))
     test = may_be_sorted(p)
     if test is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from codegen.sparse.algebra.expr import Exp, call, var
 from codegen.sparse.algebra.relation import compose, equal, inverse, with_constraints
 from codegen.sparse.api import Conversion
-from codegen.sparse.ir.model import Branch, Step
+from codegen.sparse.ir.model import Branch, Either, Step
 from codegen.sparse.ir.view import view
 from codegen.sparse.synth.cases import candidates
 from codegen.sparse.synth.mechanisms import as_they_come
@@ -32,6 +32,9 @@ def _chain(steps: tuple[Step, ...], indent: str) -> list[str]:
         if isinstance(s, Branch):
             out += [f"{indent}   they do:", *_chain(s.then, indent + "     ")]
             out += [f"{indent}   they do not:", *_chain(s.other, indent + "     ")]
+        elif isinstance(s, Either):
+            out += [f"{indent}   {s.condition}:", *_chain(s.then, indent + "     ")]
+            out += [f"{indent}   else:", *_chain(s.other, indent + "     ")]
     return out
 
 

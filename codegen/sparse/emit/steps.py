@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, var
 from codegen.sparse.algebra.terms import names
-from codegen.sparse.emit.cexpr import false_condition, size_exp
+from codegen.sparse.emit.cexpr import condition, false_condition, size_exp
 from codegen.sparse.emit.distinct import distinct
 from codegen.sparse.emit.overrun_fill import fill_ahead
 from codegen.sparse.emit.packets import count_packets, place_packets
 from codegen.sparse.emit.radix import radix
 from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix, Scatter
-from codegen.sparse.ir.model import Alloc, Branch, Copy, Define, Free, Loop, Require, Shrink, Step, Sweep
+from codegen.sparse.ir.model import Alloc, Branch, Copy, Define, Either, Free, Loop, Require, Shrink, Step, Sweep
 from codegen.sparse.ir.nest import For, Guard, Let, Nest
 from codegen.sparse.ir.sorting import NewList, Radix, SortList, SortSegments
 from codegen.sparse.ir.statement import Stmt
@@ -113,12 +113,19 @@ class StepPrinter(StmtPrinter):
         self.scalars["in_order"] = "int64_t"
         self.w.line("in_order = 1;")
         self.look(s.nest, s.keys)
-        self.w.open("if (in_order)")
-        for x in s.then:
+        self.one_of("in_order", s.then, s.other)
+
+    def print_either(self, s: Either) -> None:
+        self.w.comment(s.note)
+        self.one_of(condition(s.condition, self.extents), s.then, s.other)
+
+    def one_of(self, test: str, then: tuple[Step, ...], other: tuple[Step, ...]) -> None:
+        self.w.open(f"if ({test})")
+        for x in then:
             self.step(x)
         self.w.close("} else {")
         self.w.depth += 1
-        for x in s.other:
+        for x in other:
             self.step(x)
         self.w.close()
 

@@ -19,7 +19,7 @@ KEYWORDS = frozenset((
 # Names that C or the generated functions need for themselves.
 _RESERVED = KEYWORDS | frozenset((
     "src", "dst", "status", "done", "threads", "packet", "bucket", "shift", "in_order", "entries", "distinct", "found",
-    "seen", "start", "segment", "taken", "to", "o", "q", "v", "x",
+    "seen", "start", "segment", "taken", "to", "to0", "to1", "to2", "to3", "tov", "o", "q", "v", "x",
 ))
 
 

@@ -109,8 +109,18 @@ class Branch:
     note: str
 
 
-Step = Union[Branch, Loop, Alloc, Free, Define, Count, Distinct, Prefix, Scatter, Sweep, Max, Number, Gather,
-             Copy, SortList, NewList, Radix, SortSegments, Require, Shrink]
+@record
+class Either:
+    """`then` where the condition on sizes holds, else `other`."""
+
+    condition: Constraint
+    then: tuple["Step", ...]
+    other: tuple["Step", ...]
+    note: str
+
+
+Step = Union[Branch, Either, Loop, Alloc, Free, Define, Count, Distinct, Prefix, Scatter, Sweep, Max, Number,
+             Gather, Copy, SortList, NewList, Radix, SortSegments, Require, Shrink]
 
 
 @record

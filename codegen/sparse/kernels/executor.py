@@ -17,7 +17,7 @@ from codegen.sparse.ir.read_write_sets import reads
 from codegen.sparse.kernels.notation import Kernel, Tensor
 from codegen.sparse.kernels.plan import plan
 from codegen.sparse.kernels.semiring import PLUS_TIMES
-from codegen.sparse.kernels.strips import StripPrinter
+from codegen.sparse.kernels.tiles import TilePrinter
 
 
 def executor(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -> CFunction:
@@ -25,7 +25,7 @@ def executor(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types)
     return _Executor(plan(k, formats), formats, types).function(name)
 
 
-class _Executor(StripPrinter):
+class _Executor(TilePrinter):
     def function(self, name: str) -> CFunction:
         for m, n in self.p.alike:
             self.w.open(f"if ({m} != {n})")
@@ -95,7 +95,7 @@ class _Executor(StripPrinter):
         if self.p.starts:
             self.begin()
             return
-        if self.p.kernel.adds or self.p.same or self.once:
+        if self.p.kernel.adds or self.p.same or self.once or self.whole_rows():
             return
         size = " * ".join(self.p.extent[x] for x in self.out.indices) or "1"
         self.w.line(f"for (int64_t tw_x = 0; tw_x < {size}; tw_x++)")
@@ -142,6 +142,8 @@ class _Executor(StripPrinter):
         opened = self.open(head)
         if self.summing():
             self.sums(tail)
+        elif self.tiled():
+            self.tiles(tail)
         else:
             inner = self.open(tail)
             self.innermost()
@@ -158,6 +160,9 @@ class _Executor(StripPrinter):
 
     def innermost(self) -> None:
         if self.p.same:
+            far = self.far_rows()
+            if far:
+                self.ask_ahead(*far)
             self.dot(self.target(), stores=not self.p.kernel.adds, scales=True)
             return
         if self.p.free:

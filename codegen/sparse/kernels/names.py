@@ -10,10 +10,12 @@ from codegen.sparse.kernels.notation import Kernel, Tensor, Term
 # Names that begin with tw_, n_ or the name of a tensor are theirs as well.
 _BESIDE_INDICES = KEYWORDS | frozenset(("a", "dot", "made", "room", "status", "sum"))
 _LOCALS = _BESIDE_INDICES | frozenset((
-    "all", "ascending", "at", "both", "c", "columns", "count", "done", "failed", "first", "free", "i", "j", "l",
-    "last", "least", "left", "less_col", "less_val", "level", "levels", "mark", "memcpy", "memset", "most",
-    "of_left", "of_right", "own", "p", "p_last", "part", "pivot", "product", "q", "q_last", "ready", "realloc",
-    "right", "row", "rows", "singular", "spare", "start", "threads", "total", "wide", "INFINITY", "NULL",
+    "all", "ascending", "at", "base", "before", "bits", "both", "bound", "by_bits", "c", "chunks", "columns", "count",
+    "done", "failed", "first", "fold", "free", "from", "hashed", "here", "high", "i", "j", "key", "l", "last", "least",
+    "left", "less_col", "less_val", "level", "levels", "low", "many", "mark", "memcpy", "memmove", "memset", "most",
+    "of_left", "of_right", "over", "own", "p", "p_last", "part", "pivot", "product", "q", "q_last", "ready", "realloc",
+    "right", "row", "rows", "singular", "slots", "spare", "start", "taken", "threads", "total", "wide",
+    "widest", "words", "INFINITY", "NULL",
 ))
 
 

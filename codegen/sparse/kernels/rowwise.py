@@ -1,10 +1,9 @@
 """Sparse matrices from sparse matrices, row by row: `C(i,k) = A(i,j) * B(j,k)`, `C(i,j) = A(i,j) - 2*B(j,i)`,
 `C(i,j) = A(i,j) * B(i,j)`, `C(i,k) = M(i,k) * A(i,j) * B(j,k)`, and sums of them.
 
-A row of the result is made twice: first its columns are counted, with a mark at each that was met; then they are put
-down while products are added up at each column, and sorted. Nothing is searched for. Rows are independent, so threads
-share them, each with marks of its own. A factor with the indices of the result is a mask: its
-row is spread over the columns first, and columns that it does not have are passed over.
+Rows are independent, so threads share them. Two matrices with ascending columns are merged (merge.py); other rows are
+added up column by column (accumulate.py). A factor with the indices of the result is a mask: columns that its row does
+not have are passed over.
 """
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.load import load
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.kernels.merge import COLUMNS, ROWS, Operand, Path, merged, prefix_sum, streams
+from codegen.sparse.kernels.accumulate import Accumulators
+from codegen.sparse.kernels.merge import COLUMNS, ROWS, Operand, Path, merged, streams
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term
-from codegen.sparse.kernels.semiring import PLUS_TIMES
 
 
 def paths(k: Kernel, formats: dict[str, Descriptor]) -> tuple[Path, ...] | None:
@@ -73,14 +72,10 @@ def rowwise(k: Kernel, found: tuple[Path, ...], formats: dict[str, Descriptor], 
     return (*static, whole)
 
 
-NEAR = 8  # columns between the least and the greatest of a row for each that it has: looking costs less than sorting
-
-
 class _RowWise:
     def __init__(self, k: Kernel, found: tuple[Path, ...], operands: tuple[Operand, ...], types: Types,
                  name: str) -> None:
         self.k, self.found, self.operands, self.types, self.name, self.w = k, found, operands, types, name, Writer()
-        self.ring = k.semiring
         self.masks = tuple(dict.fromkeys(o for path in found for o in path.masks))
 
     def function(self, formats: dict[str, Descriptor], direct: bool) -> CFunction:
@@ -95,8 +90,7 @@ class _RowWise:
         if pair:
             merged(self.w, self.k, pair, self.leave, self.types)
             self.w.open("if (!ascending)")
-        self.counted()
-        self.filled()
+        Accumulators(self.w, self.k, self.found, self.types, self.leave).rows()
         if pair:
             self.w.close()
         if direct:
@@ -108,12 +102,14 @@ class _RowWise:
         for o in (o for o in self.operands if o.made):
             ending.line(f"{type_name(load(o.format), self.types)}_free(&{o.name});")
         ending.line(f"{result}_free(&made);")
+        ending.line("free(from);")
         parameters = [f"{type_name(formats[out], self.types)} *{out}"]
         parameters += dict.fromkeys(f"const {type_name(formats[o.tensor], self.types)} *{o.tensor}"
                                     for o in self.operands)
         parameters += [f"{self.types.c_value} {s}" for s in self.k.scalars]
         declared = "".join(f"    {type_name(load(o.format), self.types)} {o.name} = {{0}};\n"
                            for o in self.operands if o.made)
+        declared += "    int64_t *from = NULL;\n"
         return CFunction(f"/* {self.k.text}; fills *{out}, columns ascending within rows. */",
                          f"int {self.name}({', '.join(parameters)})",
                          f"    int status = TW_SPARSE_OK;\n{declared}", w.text, ending.text)
@@ -150,123 +146,3 @@ class _RowWise:
     def extent(self, o: Operand, side: int) -> str:
         at = f"{o.name}." if o.made else f"{o.tensor}->"
         return at + o.extents[side]
-
-    def region(self, values: bool = False) -> None:
-        """Open a region of threads, each with marks of its own, and the loop over rows in it."""
-        w, index = self.w, self.types.c_index
-        w.pragma("parallel reduction(|:failed)")
-        w.open("")
-        w.line(f"{index} *mark = tw_new(columns, sizeof *mark, 0);")
-        for o in self.masks:
-            w.line(f"{index} *{o.name}_in = tw_new(columns, sizeof *{o.name}_in, 0);")
-            if values:
-                w.line(f"{self.types.c_value} *{o.name}_at = tw_new(columns, sizeof *{o.name}_at, 0);")
-        if values:
-            w.line(f"{self.types.c_value} *sum = tw_new(columns, sizeof *sum, 1);")
-        w.line(f"const int ready = {' && '.join(f'{x} != 0' for x in self.own(values))};")
-        w.line("failed |= !ready;")
-        w.open("for (int64_t c = 0; ready && c < columns; c++)")
-        w.line("mark[c] = -1;")
-        for o in self.masks:
-            w.line(f"{o.name}_in[c] = -1;")
-        w.close()
-        w.pragma("for schedule(dynamic, 64)")
-        w.open("for (int64_t i = 0; i < rows; i++)")
-        w.line("if (!ready)")
-        w.line("    continue;")
-        for o in self.masks:
-            self.spread(o, values)
-
-    def own(self, values: bool) -> list[str]:
-        """The memory that each thread has for itself."""
-        masks = [f"{o.name}_{x}" for o in self.masks for x in (("in", "at") if values else ("in",))]
-        return ["mark", *masks, *(("sum",) if values else ())]
-
-    def spread(self, o: Operand, values: bool) -> None:
-        """The columns of a mask's row, and their values."""
-        w = self.w
-        w.open(f"for (int64_t p = {o.name}_ptr[i]; p < {o.name}_ptr[i + 1]; p++)")
-        w.line(f"const int64_t c = {o.name}_index[p];")
-        if values:
-            here = f"{o.name}_in[c] == i ? {o.name}_at[c] : {self.ring.zero}"
-            w.line(f"{o.name}_at[c] = {self.ring.total([f'({here})', f'{o.name}_val[p]'])};")
-        w.line(f"{o.name}_in[c] = i;")
-        w.close()
-
-    def close_region(self, values: bool = False) -> None:
-        self.w.close()
-        for x in self.own(values):
-            self.w.line(f"free({x});")
-        self.w.close()
-
-    def visit(self, new: tuple[str, ...], values: bool = False) -> None:
-        """What is done at each column `c` that a row meets for the first time; with `values`, products are added up."""
-        w = self.w
-        for term, path in zip(self.k.terms, self.found, strict=True):
-            a, last = path.steps[0], path.steps[-1]
-            two = len(path.steps) == 2
-            w.open(f"for (int64_t p = {a.name}_ptr[i]; p < {a.name}_ptr[i + 1]; p++)")
-            if two:
-                w.line(f"const int64_t j = {a.name}_index[p];")
-                w.open(f"for (int64_t q = {last.name}_ptr[j]; q < {last.name}_ptr[j + 1]; q++)")
-            w.line(f"const int64_t c = {last.name}_index[{'q' if two else 'p'}];")
-            if path.masks:
-                w.line(f"if ({' || '.join(f'{o.name}_in[c] != i' for o in path.masks)})")
-                w.line("    continue;")
-            if values:
-                scale = ([term.scale] if term.scale else []) if self.ring == PLUS_TIMES else term.scalars
-                factors = [*scale, f"{a.name}_val[p]", *([f"{last.name}_val[q]"] if two else []),
-                           *(f"{o.name}_at[c]" for o in path.masks)]
-                w.line(f"const {self.types.c_value} product = {self.ring.product(factors)};")
-            w.open("if (mark[c] != i)")
-            for line in new:
-                w.line(line)
-            w.close("} else {" if values else "}")
-            if values:
-                w.depth += 1
-                w.line(self.ring.add("sum[c]", "product"))
-                w.close()
-            for _ in path.steps:
-                w.close()
-
-    def counted(self) -> None:
-        w = self.w
-        w.line("free(made.rowptr);")
-        self.leave("!(made.rowptr = tw_new(rows + 1, sizeof *made.rowptr, 1))", "NO_MEMORY")
-        w.comment("how many columns each row has")
-        self.region()
-        self.visit(("mark[c] = i;", "made.rowptr[i + 1]++;"))
-        self.close_region()
-        self.leave("failed", "NO_MEMORY")
-        prefix_sum(w, self.leave, self.types.index)
-
-    def filled(self) -> None:
-        w, index = self.w, self.types.c_index
-        self.leave("!(made.col = tw_new(total, sizeof *made.col, 0))", "NO_MEMORY")
-        self.leave("!(made.val = tw_new(total, sizeof *made.val, 0))", "NO_MEMORY")
-        w.line(f"{index} *spare = tw_new(total, sizeof *spare, 0);")
-        self.leave("!spare", "NO_MEMORY")
-        w.comment("the columns of each row with their sums, then both in order")
-        self.region(values=True)
-        w.line("const int64_t first = made.rowptr[i], last = made.rowptr[i + 1];")
-        w.line("int64_t at = first, least = columns, most = -1;")
-        w.line("int ascending = 1;")
-        self.visit(("mark[c] = i;", "sum[c] = product;", "made.col[at++] = c;", "ascending &= c > most;",
-                    "least = c < least ? c : least;", "most = c > most ? c : most;"), True)
-        w.open(f"if (!ascending && most - least < {NEAR} * (last - first))")
-        w.comment("columns near one another: all between the least and the greatest are looked at")
-        w.line("at = first;")
-        w.open("for (int64_t c = least; c <= most; c++)")
-        w.line("made.col[at] = c;")
-        w.line("made.val[at] = sum[c];")
-        w.line("at += mark[c] == i;")
-        w.close()
-        w.line("continue;")
-        w.close()
-        w.line("if (!ascending)")
-        w.line("    tw_sort_index(made.col + first, last - first, spare + first);")
-        w.line("for (at = first; at < last; at++)")
-        w.line("    made.val[at] = sum[made.col[at]];")
-        self.close_region(values=True)
-        w.line("free(spare);")
-        self.leave("failed", "NO_MEMORY")

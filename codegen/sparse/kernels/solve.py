@@ -141,7 +141,9 @@ class _Common:
 
     def solve(self, name: str, p: StmtPrinter, desc: Descriptor) -> CFunction:
         w, i, j, v = p.w, p.c(self.i), p.c(self.j), self.types.c_value
-        w.line("int singular = 0;")
+        w.line("int singular = 0, threads = 1;")
+        for line in ("#ifdef _OPENMP", "threads = omp_get_max_threads();", "#endif"):
+            w.line(line)
         w.open("for (int64_t l = 0; l < levels->count;)")
         w.line("const int64_t first = levels->start[l];")
         w.line("int64_t last = levels->start[++l];")
@@ -149,13 +151,14 @@ class _Common:
         rows, more = "last - first", "levels->start[l + 1] - last"
         if many:
             rows, more = f"({rows}){many}", f"({more}){many}"
-        w.line(f"const int wide = {rows} > {WIDE};")
+        w.line(f"const int wide = threads > 1 && {rows} > {WIDE};")
         w.comment("levels of few rows are solved together, in order, by one thread: starting threads takes longer")
-        w.line(f"while (!wide && l < levels->count && {more} <= {WIDE})")
+        w.line(f"while (!wide && l < levels->count && (threads == 1 || {more} <= {WIDE}))")
         w.line("    last = levels->start[++l];")
         w.pragma("parallel for schedule(static) reduction(|:singular) if(wide)")
         w.open("for (int64_t at = first; at < last; at++)")
-        w.line(f"const int64_t {i} = levels->row[at];")
+        own = f"{desc.shape[0]} - 1 - at" if self.k.upper else "at"
+        w.line(f"const int64_t {i} = threads == 1 ? {own} : levels->row[at]; /* one thread: rows as they come */")
         self.each(w, f"{self.at(self.x, i)} = {self.at(self.b, i)};" if self.sides else f"{v} sum = {self.b}[{i}];")
         w.line(f"{v} pivot = 0;")
         opened = self.entries(p)

@@ -10,8 +10,8 @@ from codegen.sparse.algebra.terms import functions, names, subst
 from codegen.sparse.emit.cexpr import condition
 from codegen.sparse.ir.nest import For, Guard, Let, Level
 from codegen.sparse.ir.passes.prune import used_levels
+from codegen.sparse.kernels.dots import DotPrinter
 from codegen.sparse.kernels.guards import extreme
-from codegen.sparse.kernels.pieces import Pieces
 
 # Blocks: SpMV of 4x4 blocks that lie anywhere takes 7.5 ms without, 4.3 with 8, 4.1 with 16, 4.2 with 32 on a Neoverse
 # N1; 5.2 when only the first element is asked for, since a block may lie on two cache lines.
@@ -19,7 +19,7 @@ AHEAD = 16
 LANES = 4  # sums in flight: a fused multiply-add takes 4 cycles where loads allow one a cycle
 
 
-class SumPrinter(Pieces):
+class SumPrinter(DotPrinter):
     """Prints the loops inside the place of the result."""
 
     def sums(self, tail: list[Level], lanes: int = LANES) -> None:
@@ -156,11 +156,6 @@ class SumPrinter(Pieces):
         """The product, summed over the dense indices that the result does not have, is added at a place, or stored."""
         product = self.factors()
         if self.p.summed:
-            self.w.line(f"{self.types.c_value} dot = {self.ring.zero};")
-            for x in self.p.summed:
-                self.w.open(f"for (int64_t {x} = 0; {x} < n_{x}; {x}++)")
-            self.w.line(self.ring.add("dot", self.factors(skip_sparse=True)))
-            self.close(len(self.p.summed))
-            product = self.ring.product([self.element(self.p.operand), "dot"])
+            product = self.ring.product([self.element(self.p.operand), self.dense_sum()])
         value = self.scaled(product) if scales else product
         self.w.line(f"{place} = {value};" if stores else self.ring.add(place, value))

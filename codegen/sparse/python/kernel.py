@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 from codegen.sparse.api import Options
@@ -47,23 +48,36 @@ class KernelCall:
 
     def __call__(self, **values: Any) -> dict[str, Any] | None:
         """TypeError and ValueError for arguments that do not fit the kernel; nothing is read or written then."""
+        return self.taken(self.prepared(**values)())
+
+    def prepared(self, **values: Any) -> Callable[[], Any]:
+        """The C call alone, its arguments made once. It returns the struct that it filled, if any: `taken` makes arrays
+        of it, which free its memory."""
         values = {self.renamed.get(n, n): v for n, v in values.items()}
         need = self._lengths(values)
         keep: list[Any] = []
-        made = None
+        filled = ""
         arguments: list[Any] = []
         for parameter in self.prototype[self.prototype.index("(") + 1:-1].split(", "):
             name = parameter.split()[-1].lstrip("*")
             if name == "levels":
                 arguments.append(self._levels(arguments[1]))
             elif name in self.formats and not parameter.startswith("const") and self._fills():
-                made = self.ffi.new(f"{struct(layout(self.formats[name]), self.types).type} *")
-                arguments.append(made)
+                filled = f"{struct(layout(self.formats[name]), self.types).type} *"
             else:
                 arguments.append(self._argument(parameter, values[name], need.get(name, 0), keep))
-        status = self.library.tw_kernel(*arguments)
-        if status:
-            raise ConversionError(status)
+
+        def run(keep: list[Any] = keep) -> Any:
+            made = self.ffi.new(filled) if filled else None
+            status = self.library.tw_kernel(*((made,) if filled else ()), *arguments)
+            if status:
+                raise ConversionError(status)
+            return made
+
+        return run
+
+    def taken(self, made: Any) -> dict[str, Any] | None:
+        """What a prepared call filled, as arrays."""
         if made is None:
             return None
         assert self.kernel.out is not None

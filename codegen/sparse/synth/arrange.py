@@ -88,7 +88,7 @@ class Arranged:
             low, high = limits(self.p, part) or (num(0), num(-1))
             words.append(Word(self.stream.at(self.t, part), low, high, self.plan.down))
         arrays = tuple(self.temp(f"to{d}", total) for d in range(self.t.desc.rank))
-        values = self.temp("to", total, VALUE)
+        values = self.temp("tov", total, VALUE)
         note = f"entries sorted by {', '.join(map(self.named, self.plan.order))}"
         self.add(Radix(self.stream.nest, tuple(words), self.stream.coords, tuple(var(n) for n in self.p.shape),
                        self.stream.value, arrays, values, total,

@@ -10,9 +10,10 @@ from codegen.sparse.synth.mechanisms import choose, in_source, listed
 from codegen.sparse.synth.pair import Pair, symbols
 
 
-def lower(p: Pair, sorted_input: bool = False) -> Computation:
-    """The chain of steps for a pair; `sorted_input`: as if the entries came in the order the destination needs."""
-    plan = choose(p)
+def lower(p: Pair, sorted_input: bool = False, sorting: bool = False) -> Computation:
+    """The chain of steps for a pair; `sorted_input`: as if the entries came in the order the destination needs;
+    `sorting`: entries are sorted where they could be counted."""
+    plan = choose(p, sorting)
     if sorted_input:
         order = tuple(in_source(p, e) for e in plan.order)
         plan = replace(plan, move="none", log=(*plan.log[:-1], f"entries come in order of {listed(order)}"))

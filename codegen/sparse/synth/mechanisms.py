@@ -36,10 +36,13 @@ class ConversionPlan:
     log: tuple[str, ...]
 
 
-def choose(p: Pair) -> ConversionPlan:
-    """The plan for a pair."""
+def choose(p: Pair, sorting: bool = False) -> ConversionPlan:
+    """The plan for a pair; `sorting`: without counters and tables as long as an extent, as far as that can be."""
     how = tuple(_mechanism(p, place) for place in p.places)
-    if any(h in (RUN, FULL) and place.order.parts for h, place in zip(how, p.places, strict=True)):
+    if sorting:
+        how = tuple(RUN if h == TABLE or (h == SEGMENT and not place.pos.group) else h
+                    for h, place in zip(how, p.places, strict=True))
+    elif any(h in (RUN, FULL) and place.order.parts for h, place in zip(how, p.places, strict=True)):
         how = tuple(RUN if h == TABLE else h for h in how)  # sorted anyway, so runs cost less than a table
     if RUN in how:
         how = tuple(RUN if h == SEGMENT else h for h in how)
@@ -58,7 +61,7 @@ def choose(p: Pair) -> ConversionPlan:
             note = f"order {listed(want)} already holds; no permutation, loops {', '.join(o)}"
             return ConversionPlan(how, order, down, of_scan(s), "none", (*log, note))
     stream = of_scan(scan(p.source))
-    counting = len(order) == 1 and not is_key(order[0]) and not down
+    counting = len(order) == 1 and not is_key(order[0]) and not down and not sorting
     # Several threads put entries into places in no order, so pointers must come from counting.
     starts = all(owns_counts(p, place, order[0]) for place, h in zip(p.places, how, strict=True)
                  if h == FULL and place.pos.ptr)
