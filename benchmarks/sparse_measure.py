@@ -124,7 +124,8 @@ class Bench:
     def product(self, name: str, kind: str, case: Product, size: int) -> None:
         """A kernel: ours on one thread and on several, and its peers."""
         right = case.same()
-        runs = {"ours": _timed(case.ours, case.taken), **{k: _timed(r, lambda made: None) for k, r in case.peers.items()}}
+        runs = {"ours": _timed(case.ours, case.taken)}
+        runs |= {k: _timed(r, lambda made: None) for k, r in case.peers.items()}
         if self.threads > 1:
             runs["threads"] = _timed(case.threaded(self.threads), case.taken)
         times = dict.fromkeys(runs, math.inf)

@@ -254,5 +254,6 @@ KINDS = ("uniform", "power-law", "banded", "block")
 def cases(size: int, kinds: tuple[str, ...]) -> list[tuple[str, str, Callable[[], Product]]]:
     """Every kernel on every kind of matrix; a tensor has one kind."""
     made = lru_cache(maxsize=1)(lambda kind: make(kind, size))
-    return [(name, kind, lambda b=build, k=kind: b(made(k))) for kind in KINDS if kind in kinds for name, build in PRODUCTS.items()
+    wanted = [k for k in KINDS if k in kinds]
+    return [(name, kind, lambda b=build, k=kind: b(made(k))) for kind in wanted for name, build in PRODUCTS.items()
             if build is not mttkrp or kind == "uniform"]

@@ -48,6 +48,13 @@ def test_larger_sizes_take_the_slowest_kind_and_a_common_one(tmp_path: Path, mon
     assert (tmp_path / "sparse.svg").exists() or "matplotlib is not installed" in out
 
 
+def test_kernels_beside_their_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = run(tmp_path, "--nnz", "2e3", "--kinds", "banded", "--only", "SpMM,SpGEMM")
+    assert [(r["pair"], r["kind"]) for r in rows] == [("SpMM", "banded"), ("SpGEMM", "banded")]
+    assert all(r["same"] and r["ratio"] == min(r[k] for k in ("scipy", "plain") if k in r) / r["ours"] for r in rows)
+    assert "all kernels     speed / best peer: lowest" in capsys.readouterr().out
+
+
 def row(pair: str, size: int, ours: float, **more: float) -> dict:
     return {"pair": pair, "kind": "uniform", "nnz": size, "size": size, "ours": ours, "peer": 2 * ours, "ratio": 2.0,
             "same": True, "taco installed": False, **more}

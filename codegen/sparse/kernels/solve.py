@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.algebra.terms import subst
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.stmts import StmtPrinter
@@ -78,18 +79,38 @@ class _Common:
                 w.line(line)
         return w.text
 
-    def entries(self, p: StmtPrinter) -> int:
-        """Open the loops over the entries of a row (or column)."""
+    def entries(self, p: StmtPrinter, peeled: bool = False) -> int:
+        """Open the loops over the entries of a row (or column); `peeled`: without the one that was looked at."""
         opened = 0
         for y in self.inner:
             if isinstance(y, For):
-                p.w.open(f"for (int64_t {y.var} = {p.c(y.low)}; {y.var} < {p.c(y.high)}; {y.var}++)")
+                low, high = ("tw_low", "tw_high") if peeled else (p.c(y.low), p.c(y.high))
+                p.w.open(f"for (int64_t {y.var} = {low}; {y.var} < {high}; {y.var}++)")
                 opened += 1
             elif isinstance(y, Let):
                 p.w.line(f"const int64_t {y.var} = {p.c(y.value)};")
             elif isinstance(y, Guard):
                 p.guard(y)
         return opened
+
+    def peel(self, p: StmtPrinter, i: str) -> bool:
+        """Where a row is one segment, its last entry (first, where the matrix is upper) mostly is the diagonal: taken
+        ahead of the others, no branch of the loop over them depends on where it is."""
+        loops = [y for y in self.inner if isinstance(y, For)]
+        if len(loops) != 1 or not loops[0].low.terms or not all(isinstance(y, (For, Let)) for y in self.inner):
+            return False
+        (loop,) = loops
+        at = {loop.var: var("tw_low") if self.k.upper else var("tw_high") - 1}
+        j, value = self.j, self.value
+        for y in reversed([y for y in self.inner if isinstance(y, Let)]):
+            j, value = (subst(e, {y.var: y.value}) for e in (j, value))
+        w = p.w
+        w.line(f"int64_t tw_low = {p.c(loop.low)}, tw_high = {p.c(loop.high)};")
+        w.open(f"if (tw_low < tw_high && {p.c(subst(j, at))} == {i})")
+        w.line(f"pivot = {p.c(subst(value, at))};")
+        w.line("tw_low++;" if self.k.upper else "tw_high--;")
+        w.close()
+        return True
 
     def levels(self, name: str, p: StmtPrinter, desc: Descriptor) -> CFunction:
         w, n, i, j = p.w, desc.shape[0], p.c(self.i), p.c(self.j)
@@ -161,7 +182,8 @@ class _Common:
         w.line(f"const int64_t {i} = threads == 1 ? {own} : levels->row[at]; /* one thread: rows as they come */")
         self.each(w, f"{self.at(self.x, i)} = {self.at(self.b, i)};" if self.sides else f"{v} sum = {self.b}[{i}];")
         w.line(f"{v} pivot = 0;")
-        opened = self.entries(p)
+        peeled = self.peel(p, i)
+        opened = self.entries(p, peeled)
         w.open(f"if ({self.other_side(j, i)})")
         self.each(w, f"{self.at(self.x, i) if self.sides else 'sum'} -= {p.c(self.value)} * {self.at(self.x, j)};")
         w.close(f"}} else if ({j} == {i}) {{")
