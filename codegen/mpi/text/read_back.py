@@ -19,7 +19,7 @@ from codegen.mpi.messages import START, WIDE, Exchange
 from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import JOINED, NotShared, Phase
-from codegen.mpi.text.read_elements import ElementReader, Row
+from codegen.mpi.text.read_elements import ElementReader, Row, counter_of
 from codegen.mpi.text.read_panels import PanelText
 from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import MessageLoops, ModelLoops
@@ -33,7 +33,6 @@ from codegen.verify.text.read import Node, Unread, read_expression, read_stateme
 
 _WAIT = "tw_wait();"
 _HELD = pattern(r"tw_(?:enter_blocks|leave_blocks|outside|whole_box)\(.*\);")
-_COUNTED = pattern(r"long (\w+) = ")
 _DEPTH = pattern(r"const long tw_depth = tw_steps\(.*\);")
 _TYPES = {("float", 64): "MPI_DOUBLE", ("float", 32): "MPI_FLOAT"}
 
@@ -164,22 +163,14 @@ class _RankReader:
                 inside.end()
         elif isinstance(node, For):
             v = row.take("for")
-            inside = Row(v.body)
-            self._around(inside, node.body, {**names, node.var: self._counter(v.head, node, ints, names)}, known)
+            inside, name = Row(v.body), counter_of(v.head, node, ints)
+            self._check_new(name, names)
+            self._around(inside, node.body, {**names, node.var: name}, known)
             inside.end()
         else:
             assert isinstance(node, Instance)
             q = next(q for q in self.ranks.cut.phases if q.name == node.stmt)
             self._phase(row, q, node, names, known)
-
-    def _counter(self, head: str, node: For, ints: IntPrinter, names: Mapping[str, str]) -> str:
-        m = _COUNTED.match(head)
-        name = m[1] if m is not None else ""
-        step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        if head != f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}":
-            raise Unread(f"`{head}` is not loop `{node.loop.name}`")
-        self._check_new(name, names)
-        return name
 
     def _check_new(self, name: str, names: Mapping[str, str]) -> None:
         if name in self.taken or name in names.values() or name in self.ends or name.startswith("tw_"):

@@ -59,6 +59,16 @@ class Row:
             raise Unread(f"`{self.left[0].head or self.left[0].kind}` stands behind the rest")
 
 
+def counter_of(head: str, node: For, ints: IntPrinter) -> str:
+    """The name of a loop's counter, if a head is the loop's. Raises Unread."""
+    m = _COUNTED.match(head)
+    name = m[1] if m is not None else ""
+    step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
+    if head != f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}":
+        raise Unread(f"`{head}` is not loop `{node.loop.name}`")
+    return name
+
+
 @dataclass
 class ElementReader:
     """Reads the elements of messages. `taken` are names that nothing may be declared by."""
@@ -114,11 +124,7 @@ class ElementReader:
         else:
             assert isinstance(node, For)
             v = row.take("for")
-            m = _COUNTED.match(v.head)
-            name = m[1] if m is not None else ""
-            step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-            if v.head != f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}":
-                raise Unread(f"`{v.head}` is not loop `{node.loop.name}` over elements of a message")
+            name = counter_of(v.head, node, ints)
             if name in self.taken or name in names.values() or name.startswith("tw_"):
                 raise Unread(f"`{name}` hides another variable")
             inside = Row(v.body)
