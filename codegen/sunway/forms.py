@@ -154,9 +154,10 @@ def _interval(gains: Sequence[float]) -> tuple[int, int]:
 
 
 def _condition(scop: Scop, counts: Sequence[CExpr], first: int, last: int) -> str:
+    """From the first to the last of the sizes; one that is faster at all of them is used up to the largest."""
     ints = IntPrinter({p.name: p for p in scop.params}, {}, set())
     texts = [ints.text(e, 5) for e in counts]
     product = texts[0] if len(texts) == 1 else "(double)" + " * ".join(f"({t})" for t in texts)
     low = [f"{product} >= {TRIED[first] ** len(counts)}"] if first > 0 else []
-    high = [f"{product} <= {TRIED[last] ** len(counts)}"] if last + 1 < len(TRIED) else []
+    high = [f"{product} <= {TRIED[last] ** len(counts)}"] if last + 1 < len(TRIED) or not low else []
     return " && ".join(low + high)

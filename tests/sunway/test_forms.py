@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from codegen.ast.ctree import Name
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from codegen.region_model import model_region
+from codegen.source_file import open_source
 from codegen.sunway.emulation.host import compile_program, run_program
 from codegen.sunway.emulation.predict import model_program, predict
-from codegen.sunway.forms import TRIED, _interval
+from codegen.sunway.forms import TRIED, _condition, _interval
 from tests.sunway.programs import KERNELS
 
 SCAN = """#include <stdio.h>
@@ -97,6 +100,16 @@ def test_one_form_where_others_gain_nothing() -> None:
     planned = generate("f.c", SCAN, options(plan_text=made.regions[0].plan))
     assert LAUNCH.findall(planned.text) == ["scan_r1"]
     assert LAUNCH.findall(generate("f.c", SCAN, options(scheme="no-forms")).text) == ["scan_r1"]
+
+
+def test_conditions_are_never_empty() -> None:
+    """Also of a form that is faster at all sizes that were tried."""
+    model = model_region(open_source("f.c", SCAN, options()).slices[0], options())
+    assert model is not None
+    scop, last = model.program.scop, len(TRIED) - 1
+    assert _condition(scop, (Name("m"),), 0, last) == f"m <= {TRIED[-1]}"
+    assert _condition(scop, (Name("m"),), 2, last) == f"m >= {TRIED[2]}"
+    assert _condition(scop, (Name("n"), Name("m")), 0, 2) == f"(double)(n) * (m) <= {TRIED[2] ** 2}"
 
 
 def test_between_which_sizes_a_form_is_used() -> None:
