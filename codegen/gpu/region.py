@@ -73,8 +73,9 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
 def device_code(made: ProvenRegion, options: GenOptions) -> DeviceCode:
     """What is printed: the tree, and its products in tiles. All of it is proven."""
     tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
-    staged = staged_loops(made.program, made.code)
-    return DeviceCode(made.code, tiled, load_device(options.device), staged)
+    device = load_device(options.device)
+    staged = staged_loops(made.program, made.code, device.shared_per_block)
+    return DeviceCode(made.code, tiled, device, staged)
 
 
 def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> ProvenRegion:

@@ -102,7 +102,7 @@ def test_inspect_says_what_a_block_takes(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_sizes_by_the_plan() -> None:
     text = planned("grid i:32\n  stage A in shared at S1.j:8 stages 3 pad 2")
-    assert "enum { ROWS = 32, THREADS = V > 1 ? 32 : 64, DEPTH = 8, STAGES = 3 };" in text
+    assert "enum { ROWS = V > 1 ? 32 : 64, THREADS = V > 1 ? 32 : 128, DEPTH = 8, STAGES = 3 };" in text
 
 
 @pytest.mark.parametrize(

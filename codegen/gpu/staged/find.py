@@ -113,11 +113,11 @@ def staged_loop(scop: Scop, nest: ThreadLoop, staging: DepthStaging, pads: Mappi
     order, threads = pipelined(staging.stages, 1), nest.grid.loop.factor
     columns = vector > 1 and all(o.staged.alone or o.staged.line == "own" for o in found)
     single = 2 * threads if columns and threads <= MOST_DOUBLED else threads
-    helpers = 0 if columns or vector == 1 else _helpers(threads, staging, vector)
+    helpers = 0 if columns or vector == 1 else helpers_of(threads, staging, vector)
     return StagedLoop(nest, threads, staging, found, tuple(_kept(scop, nest)), order, vector, single, helpers)
 
 
-def _helpers(rows: int, staging: DepthStaging, vector: int) -> int:
+def helpers_of(rows: int, staging: DepthStaging, vector: int) -> int:
     """Threads that share copies of single elements with those that compute: so many that each makes about as many as
     with copies of 16 bytes."""
     among = rows * vector
