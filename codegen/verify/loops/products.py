@@ -5,20 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import ProductNode
 from codegen.patterns import pattern
 from codegen.record import record
 from codegen.scop.product import MatrixVector, Nested
 from codegen.target.emit import all_views, exact_calls
-from codegen.target.matvec.view import MatvecView
-from codegen.target.product.view import ExactCall, ProductView
 from codegen.target.text.pieces import View
 from codegen.verify.loops.cursor import Cursor
 from codegen.verify.loops.events import PRODUCT, Event
 from codegen.verify.loops.scope import Place
 from codegen.verify.loops.tree import TreeReader
 from codegen.verify.text.read import Unread
+
+if TYPE_CHECKING:
+    from codegen.target.matvec.view import MatvecView
+    from codegen.target.product.view import ExactCall, ProductView
 
 _SET = pattern(r"(\w+)(?:\[[^\]]*\])? [-+*/]?=(?!=)")
 _ALLOC = pattern(r"(\w+) = [^;]*\btw_alloc\(")
