@@ -14,6 +14,17 @@ TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
 #define tw_min3(a, b, c) tw_min(tw_min(a, b), c)
 #define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define TW_VECTOR_BYTES 64
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TW_VECTOR_BYTES 32
+#else
+#define TW_VECTOR_BYTES 16
+#endif
+#define TW_F64_LANES (TW_VECTOR_BYTES / 8)
+typedef double tw_f64v __attribute__((vector_size(TW_VECTOR_BYTES), aligned(sizeof(double)), may_alias));
+/* The vector of TW_F64_LANES elements that begins at one, wherever that is. */
+#define TW_F64V(x) (*(tw_f64v *)&(x))
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
 /* The vector of 2 elements that begins at one, wherever that is. */
 #define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
@@ -120,15 +131,19 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
 
     /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along j */
     {
+/* A value of S1, S2, a vector at once. */
+#define TW_S1_S2_V(A, i) \
+    (0.2 * (TW_F64V(A[i][j]) + TW_F64V(A[i][j - 1]) + TW_F64V(A[i][j + 1]) + TW_F64V(A[i + 1][j]) \
+            + TW_F64V(A[i - 1][j])))
 /* A value of S1, S2, 2 elements at once. */
 #define TW_S1_S2_X2(A, i) \
     (0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1]) + TW_F64X2U(A[i][j + 1]) + TW_F64X2U(A[i + 1][j]) \
             + TW_F64X2U(A[i - 1][j])))
+/* A value of S1, S2. */
+#define TW_S1_S2(A, i) (0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]))
 /* A value of S1, S2, 2 elements at once. */
 #define TW_S1_S2_X2_2(A, i, j, again0, last0) \
     (0.2 * (TW_F64X2U(A[i][j]) + again0 + last0 + TW_F64X2U(A[i + 1][j]) + TW_F64X2U(A[i - 1][j])))
-/* A value of S1, S2. */
-#define TW_S1_S2(A, i) (0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]))
 /* Steps of S1, S2, 2 elements at once. */
 #define TW_S1_S2_STEPS_X2(A, j, B) \
   const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]); const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]); \
@@ -139,6 +154,17 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
   const tw_f64x2u v3 = TW_S1_S2_X2_2(A, i + 3, j, again3, last3); \
   TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3; \
   again0 = last0; again1 = last1; again2 = last2; again3 = last3
+/* Steps of S1, S2, a vector at once. */
+#define TW_S1_S2_STEPS_V(A, B) \
+  const tw_f64v v0 = TW_S1_S2_V(A, i); const tw_f64v v1 = TW_S1_S2_V(A, i + 1); \
+  const tw_f64v v2 = TW_S1_S2_V(A, i + 2); const tw_f64v v3 = TW_S1_S2_V(A, i + 3); \
+  TW_F64V(B[i][j]) = v0; TW_F64V(B[i + 1][j]) = v1; TW_F64V(B[i + 2][j]) = v2; TW_F64V(B[i + 3][j]) = v3
+/* Steps of S1, S2. */
+#define TW_S1_S2_STEPS(A, B) \
+  TW_ONE_BY_ONE(); \
+  const double v0 = TW_S1_S2(A, i); const double v1 = TW_S1_S2(A, i + 1); \
+  const double v2 = TW_S1_S2(A, i + 2); const double v3 = TW_S1_S2(A, i + 3); \
+  B[i][j] = v0; B[i + 1][j] = v1; B[i + 2][j] = v2; B[i + 3][j] = v3
 /* Steps of S1, S2, 2 elements at once. */
 #define TW_S1_S2_STEPS_X2_2(A, B) \
   const tw_f64x2u v0 = TW_S1_S2_X2(A, i); const tw_f64x2u v1 = TW_S1_S2_X2(A, i + 1); \
@@ -169,36 +195,55 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   {
                     const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);
                     long i = tw_max(1, t_it - 2 * t);
-                    for (; i + 3 < i_end; i += 4) { /* inside the tile, 4 at a time */
-                      const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
-                      long j = tw_max(1, t_jt - 2 * t);
-                      TW_HERE(j);
-                      if (j + 1 < j_end) {
-                        { TW_S1_S2_STEPS_X2_2(A, B); }
-                        j += 1 + tw_until(&B[i][j + 1], 16, 8);
-                        if (j + 1 < j_end) {
-                          tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]); tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
-                          tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]); tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
-                          for (; j + 3 < j_end; j += 4) { /* inside the tile */
-                            { TW_S1_S2_STEPS_X2(A, j, B); } { TW_S1_S2_STEPS_X2(A, j + 2, B); }
+                    for (; i + 3 < i_end; i += 4) /* inside the tile, 4 at a time */
+                      if (TW_F64_LANES > 2) {
+                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
+                        long j = tw_max(1, t_jt - 2 * t);
+                        TW_HERE(j);
+                        if (j + TW_F64_LANES - 1 < j_end) {
+                          { TW_S1_S2_STEPS_V(A, B); }
+                          j += 1 + tw_until(&B[i][j + 1], TW_VECTOR_BYTES, 8);
+                          for (; j + TW_F64_LANES - 1 < j_end; j += TW_F64_LANES) { /* inside the tile */
+                            TW_S1_S2_STEPS_V(A, B);
                           }
-                          for (; j + 1 < j_end; j += 2) { /* inside the tile */
-                            TW_S1_S2_STEPS_X2(A, j, B);
+                          for (; j < j_end; j += TW_F64_LANES) { /* the rest, and some again */
+                            j = tw_min(j, j_end - TW_F64_LANES);
+                            TW_S1_S2_STEPS_V(A, B);
                           }
-                        }
-                        for (; j < j_end; j += 2) { /* the rest, and some again */
-                          j = tw_min(j, j_end - 2);
-                          TW_S1_S2_STEPS_X2_2(A, B);
+                        } else {
+                          for (; j < j_end; j++) {
+                            TW_S1_S2_STEPS(A, B);
+                          }
                         }
                       } else {
-                        for (; j < j_end; j++) {
-                          TW_ONE_BY_ONE();
-                          const double v0 = TW_S1_S2(A, i); const double v1 = TW_S1_S2(A, i + 1);
-                          const double v2 = TW_S1_S2(A, i + 2); const double v3 = TW_S1_S2(A, i + 3);
-                          B[i][j] = v0; B[i + 1][j] = v1; B[i + 2][j] = v2; B[i + 3][j] = v3;
+                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
+                        long j = tw_max(1, t_jt - 2 * t);
+                        TW_HERE(j);
+                        if (j + 1 < j_end) {
+                          { TW_S1_S2_STEPS_X2_2(A, B); }
+                          j += 1 + tw_until(&B[i][j + 1], 16, 8);
+                          if (j + 1 < j_end) {
+                            tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]);
+                            tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
+                            tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]);
+                            tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
+                            for (; j + 3 < j_end; j += 4) { /* inside the tile */
+                              { TW_S1_S2_STEPS_X2(A, j, B); } { TW_S1_S2_STEPS_X2(A, j + 2, B); }
+                            }
+                            for (; j + 1 < j_end; j += 2) { /* inside the tile */
+                              TW_S1_S2_STEPS_X2(A, j, B);
+                            }
+                          }
+                          for (; j < j_end; j += 2) { /* the rest, and some again */
+                            j = tw_min(j, j_end - 2);
+                            TW_S1_S2_STEPS_X2_2(A, B);
+                          }
+                        } else {
+                          for (; j < j_end; j++) {
+                            TW_S1_S2_STEPS(A, B);
+                          }
                         }
                       }
-                    }
                     for (; i < i_end; i++) /* the rest */
 #pragma omp simd
                       /* inside the tile */
@@ -208,36 +253,55 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   {
                     const long i_end = tw_min((long)n - 1, t_it - 2 * t + 7);
                     long i = tw_max(1, t_it - 2 * t - 1);
-                    for (; i + 3 < i_end; i += 4) { /* inside the tile, 4 at a time */
-                      const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
-                      long j = tw_max(1, t_jt - 2 * t - 1);
-                      TW_HERE(j);
-                      if (j + 1 < j_end) {
-                        { TW_S1_S2_STEPS_X2_2(B, A); }
-                        j += 1 + tw_until(&A[i][j + 1], 16, 8);
-                        if (j + 1 < j_end) {
-                          tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]); tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
-                          tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]); tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
-                          for (; j + 3 < j_end; j += 4) { /* inside the tile */
-                            { TW_S1_S2_STEPS_X2(B, j, A); } { TW_S1_S2_STEPS_X2(B, j + 2, A); }
+                    for (; i + 3 < i_end; i += 4) /* inside the tile, 4 at a time */
+                      if (TW_F64_LANES > 2) {
+                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
+                        long j = tw_max(1, t_jt - 2 * t - 1);
+                        TW_HERE(j);
+                        if (j + TW_F64_LANES - 1 < j_end) {
+                          { TW_S1_S2_STEPS_V(B, A); }
+                          j += 1 + tw_until(&A[i][j + 1], TW_VECTOR_BYTES, 8);
+                          for (; j + TW_F64_LANES - 1 < j_end; j += TW_F64_LANES) { /* inside the tile */
+                            TW_S1_S2_STEPS_V(B, A);
                           }
-                          for (; j + 1 < j_end; j += 2) { /* inside the tile */
-                            TW_S1_S2_STEPS_X2(B, j, A);
+                          for (; j < j_end; j += TW_F64_LANES) { /* the rest, and some again */
+                            j = tw_min(j, j_end - TW_F64_LANES);
+                            TW_S1_S2_STEPS_V(B, A);
                           }
-                        }
-                        for (; j < j_end; j += 2) { /* the rest, and some again */
-                          j = tw_min(j, j_end - 2);
-                          TW_S1_S2_STEPS_X2_2(B, A);
+                        } else {
+                          for (; j < j_end; j++) {
+                            TW_S1_S2_STEPS(B, A);
+                          }
                         }
                       } else {
-                        for (; j < j_end; j++) {
-                          TW_ONE_BY_ONE();
-                          const double v0 = TW_S1_S2(B, i); const double v1 = TW_S1_S2(B, i + 1);
-                          const double v2 = TW_S1_S2(B, i + 2); const double v3 = TW_S1_S2(B, i + 3);
-                          A[i][j] = v0; A[i + 1][j] = v1; A[i + 2][j] = v2; A[i + 3][j] = v3;
+                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
+                        long j = tw_max(1, t_jt - 2 * t - 1);
+                        TW_HERE(j);
+                        if (j + 1 < j_end) {
+                          { TW_S1_S2_STEPS_X2_2(B, A); }
+                          j += 1 + tw_until(&A[i][j + 1], 16, 8);
+                          if (j + 1 < j_end) {
+                            tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]);
+                            tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
+                            tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]);
+                            tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
+                            for (; j + 3 < j_end; j += 4) { /* inside the tile */
+                              { TW_S1_S2_STEPS_X2(B, j, A); } { TW_S1_S2_STEPS_X2(B, j + 2, A); }
+                            }
+                            for (; j + 1 < j_end; j += 2) { /* inside the tile */
+                              TW_S1_S2_STEPS_X2(B, j, A);
+                            }
+                          }
+                          for (; j < j_end; j += 2) { /* the rest, and some again */
+                            j = tw_min(j, j_end - 2);
+                            TW_S1_S2_STEPS_X2_2(B, A);
+                          }
+                        } else {
+                          for (; j < j_end; j++) {
+                            TW_S1_S2_STEPS(B, A);
+                          }
                         }
                       }
-                    }
                     for (; i < i_end; i++) /* the rest */
 #pragma omp simd
                       /* inside the tile */
@@ -261,10 +325,13 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
         }
       }
+#undef TW_S1_S2_V
 #undef TW_S1_S2_X2
-#undef TW_S1_S2_X2_2
 #undef TW_S1_S2
+#undef TW_S1_S2_X2_2
 #undef TW_S1_S2_STEPS_X2
+#undef TW_S1_S2_STEPS_V
+#undef TW_S1_S2_STEPS
 #undef TW_S1_S2_STEPS_X2_2
     }
 }
