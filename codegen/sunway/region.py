@@ -61,6 +61,7 @@ class FixedSizes:
 
 # Parts of local memory that tiles are planned for, one after the other: boxes may turn out larger than estimated.
 SHARES = (1.0, 0.5, 0.25)
+FORMS = 8  # each other form of a region gets one part in so many of the work that the usual one may take
 OPERANDS = 8  # registers beside those of a block: its operands, and what is on its way
 
 
@@ -81,19 +82,36 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
     fixed = options.plan_text is not None or options.scheme.startswith("published")
     for share in () if fixed else SHARES:
         try:
-            return _on_cores(s, model, options, original, share, True)
+            return _either_way(s, model, options, original, share)
         except Unsupported as error:
             if error.id != "sunway-ldm":
                 raise
     return _on_cores(s, model, options, original, 1.0, False)
 
 
-def _on_cores(
-    s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float, strict: bool
+def _either_way(
+    s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float
 ) -> RegionOutcome:
-    """With tiles for a part of local memory; `strict` if all arrays have to fit."""
+    """Parts of a tile have loops of their own, or share them where what is printed for that cannot be proven."""
+    try:
+        return _on_cores(s, model, options, original, share, True)
+    except Unsupported as error:
+        if error.id != "no-proof":
+            raise
+        try:
+            return _on_cores(s, model, options, original, share, True, (False,))
+        except Unsupported:
+            raise error from None
+
+
+def _on_cores(
+    s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float, strict: bool,
+    ways: tuple[bool, ...] = (True, False),
+) -> RegionOutcome:  # fmt: skip
+    """With tiles for a part of local memory; `strict` if all arrays have to fit. `ways`: whether parts of a tile get
+    loops of their own, in the order in which that is tried."""
     grid, group, _ = author_of(options, share)
-    made = made_for_cores(model, options, share)
+    made = made_for_cores(model, options, share, ways=ways)
     check_kernels(made)
     _check_wide(made)
     plan = replace(made.plan, digest=model.digest)
@@ -103,7 +121,7 @@ def _on_cores(
     around = Surroundings(as_written(original), indent(original, s.region.indent), summary, alias.text, names)
     stays = made.program.stays if options.plan_text is not None else None
     how = OnCores(group, grid, STYLES[options.scheme], options.model, strict, stays, staging_of(made.program.staging))
-    others = _others(model, options, made, how, share)
+    others = _others(model, options, made, how, share) if len(ways) > 1 else ()
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
             usual = RegionForm(scop, made.program.deps, made.code, how)
@@ -138,8 +156,10 @@ def _others(
     if options.plan_text is not None or not how.style.forms:
         return ()
 
+    quick = replace(options, timeout=options.timeout / FORMS)
+
     def again(sizes: TypicalSizes) -> ProvenRegion | None:
-        found = made_for_cores(model, options, share, sizes)
+        found = made_for_cores(model, quick, share, sizes)
         return found if has_kernel(found.code) else None
 
     try:
@@ -161,8 +181,9 @@ def _told(x: SizedForm) -> Diagnostic:
 
 
 def made_for_cores(
-    model: Modelled, options: GenOptions, share: float, typical: TypicalSizes = USUAL
-) -> ProvenRegion:
+    model: Modelled, options: GenOptions, share: float, typical: TypicalSizes = USUAL,
+    ways: tuple[bool, ...] = (True, False),
+) -> ProvenRegion:  # fmt: skip
     """A proven program: by the user's plan if there is one, else by our own, with tiles for a part of local memory and
     for loops of about these sizes."""
     if options.plan_text is not None:
@@ -172,7 +193,7 @@ def made_for_cores(
     problem: Diagnostic | None = None
     p, tried, operations = model.program, set[str](), part(options.timeout, AUTHORS[0])
     made = _solve(model, options, share, operations)
-    for apart in (True, False) if made is None else ():
+    for apart in ways if made is None else ():
         made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried, operations)
         if made is not None:
             break

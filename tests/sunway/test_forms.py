@@ -118,3 +118,10 @@ def test_between_which_sizes_a_form_is_used() -> None:
     assert _interval([0.5, 1.2, 2.0, 1.2, 1.05, *[0.9] * (last - 4)]) == (1, 3)
     assert _interval([1.0, 1.2, 2.0, 1.05, *[0.9] * (last - 3)]) == (0, 2)
     assert _interval([*[0.8] * (last - 1), 1.5, 1.0]) == (last - 1, last)
+
+
+def test_a_plan_whose_text_cannot_be_proven_makes_room_for_another() -> None:
+    """Parts of a tile with loops of their own leave a box that may be empty; with shared loops there is none."""
+    path = KERNELS / "nbody-forces.c"
+    made = generate(str(path), path.read_text(encoding="utf-8"), options(scheme="no-forms"))
+    assert made.regions[0].transformed
