@@ -1,4 +1,5 @@
-"""`python -m codegen` is the command `tilewright`."""
+"""Entry point of `python -m codegen` and of the installed command `tilewright`: runs `cli/main.py` and returns its exit
+status, with few garbage collections and with compiled regular expressions from a cache (`patterns/kept.py`)."""
 
 import gc
 import sys

@@ -1,4 +1,5 @@
-"""C text as a loaded shared library: compiled once for each text and kept in the user's cache."""
+"""Compiles C text to a shared library, once for each text, command and headers (kept in the user's cache), and loads it
+with cffi. InputError where that fails."""
 from __future__ import annotations
 
 import hashlib

@@ -1,4 +1,5 @@
-"""Resource limits of child processes: processor time, memory, output, and wall-clock time.
+"""Runs child processes with limits on processor time, memory, output and wall-clock time (`run`), or limits this
+process (`restrict`); raises LimitPassed where one is passed.
 
 Whatever passes a limit here is an error and nothing is written: the load of a machine must never choose between two
 results. What chooses between results is counted work (`scop/effort.py`), which is the same everywhere.

@@ -1,4 +1,6 @@
-"""Directives of a plan that were not carried out, each with a message, and the line that sums up the others."""
+"""Compares a plan with what came of it. A directive of a user's plan that the target does not know or no loop carries
+out raises InputError; one of the tool's own plan is taken out, or left to the compiler. Remarks name what has no
+effect, and one line sums up what was done."""
 
 from __future__ import annotations
 

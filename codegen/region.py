@@ -1,4 +1,5 @@
-"""The driver for one region: model, plan, transformation, proof, text."""
+"""The driver for one region (`process_region`): models it and lets the target generate its text, or says why it is
+refused. `make` carries out and proves the user's plan, or the first of the tool's own plans that works out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The model of a region: its statements, their order and dependences, as the source has them."""
+"""Builds the model of a region (`model_region`): its statements, their order and dependences, as the source has them,
+under the assumptions of options and hints. None if it is empty; raises Unsupported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""SARIF 2.1.0: the form code-scanning services and editors read."""
+"""Converts messages to a SARIF 2.1.0 log (`log`), the form code-scanning services and editors read; `render.py` makes
+text of it."""
 from __future__ import annotations
 
 from pathlib import PurePath

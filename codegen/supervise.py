@@ -1,4 +1,5 @@
-"""One region under supervision: in a child process within limits, and in pieces where it is too large as a whole."""
+"""Runs one region through the generator under supervision: in a child process within limits, and in pieces where it is
+too large, or not understood, as a whole. Returns its outcome, new text or refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Runs work in child processes within limits, so that neither isl nor a bad input can hang a build; regions of a
-file run side by side."""
+"""Runs a function in a forked child and returns its result or raises its exception (`run_limited`): LimitPassed beyond
+limits of time, memory or output, Died after a crash; `run_again_after_crashes` tries again. `side_by_side` runs several
+functions (the regions of a file) in parallel children, results in order, without limits of its own."""
 
 from __future__ import annotations
 

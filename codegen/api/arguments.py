@@ -1,5 +1,5 @@
-"""Checks one argument of a call from Python: a number or a NumPy array against the type that the C function
-declares."""
+"""Checks one argument of a call from Python, a number or a NumPy array, against the type and extents that the C
+function declares; raises TypeError, OverflowError or ValueError where it does not fit."""
 from __future__ import annotations
 
 import operator

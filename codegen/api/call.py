@@ -1,5 +1,5 @@
-"""Calls of a compiled C function from Python: for each form of call (`f(n, a, b)`, `f(a, b=x)`) a checking function
-is generated once."""
+"""Generates, once for each form of call of a compiled C function (`f(n, a, b)`, `f(a, b=x)`), a Python function that
+checks the arguments, reads sizes that are not given from the arrays' shapes, and calls C."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""What a notebook shows: HTML without scripts, in the colours of the notebook's theme."""
+"""HTML that notebooks show (`_repr_html_`): a `Result` and a `Plan` without scripts, in the colours of the notebook's
+theme, and a whole report page in a sandboxed frame."""
 from __future__ import annotations
 
 import html

@@ -1,4 +1,5 @@
-"""`codegen.generate` and `codegen.check`: what the commands gen and check do, as calls."""
+"""`codegen.generate` and `codegen.check`: the commands gen and check as Python functions, which return a `Result` and a
+`CheckReport`."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

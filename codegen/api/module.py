@@ -1,4 +1,5 @@
-"""`codegen.compile`: a C file's functions, transformed, as callables on NumPy arrays."""
+"""`codegen.compile`: transforms a C file, compiles it into a shared library and loads it; returns a `Module` whose
+attributes are the functions with marked regions, as callables on NumPy arrays."""
 from __future__ import annotations
 
 import os

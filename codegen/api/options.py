@@ -1,4 +1,6 @@
-"""The options of the Python calls: those of the command line, under the same names, as keywords."""
+"""Reads the source and the keyword options of a Python call (`generate`, `compile`, `check`, `Plan.apply`) into an
+`Input`: C text, its name, and `GenOptions`. Keywords are named as the command line's options; unknown ones raise
+TypeError."""
 from __future__ import annotations
 
 import difflib

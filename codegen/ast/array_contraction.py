@@ -1,5 +1,6 @@
-"""Array contraction: dimensions of the region's own arrays are dropped where each iteration of a loop uses one
-element. The proofs ask whether it is enough."""
+"""Array contraction: drops from the declarations of the region's own arrays those dimensions in which all accesses
+below a declaration have one and the same subscript, which no loop in between changes. `verify/storage.py` proves that
+what remains is large enough."""
 
 from __future__ import annotations
 

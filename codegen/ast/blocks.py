@@ -1,4 +1,5 @@
-"""Blocked products in the C tree: one block statement stands for all instances of a product inside the loops around it.
+"""Blocked products on the way to the C tree: `find_blocks` puts one block statement in place of all instances of a
+product inside the loops around it, and `product_node` makes the C node of such a block.
 
 isl generates only those outer loops. The block's instances are the values of the loops around it, so that tile loops
 may stand there as well as the source's own.

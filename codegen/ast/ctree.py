@@ -1,4 +1,5 @@
-"""A small C tree: what will be printed, and what the proofs read back.
+"""Node types of the C tree (integer expressions, loops, ifs, statement instances, declarations, blocked products), and
+functions that walk and rebuild it. The tree is what will be printed, and what the proofs read back.
 
 Integer expressions are those isl makes. Names are loop variables of the tree (`For.var`) or parameters.
 """

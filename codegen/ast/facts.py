@@ -1,4 +1,5 @@
-"""Facts about parameters and loop variables at a point of the C tree, as isl sets."""
+"""`PointFacts`: what is known of parameters and loop variables at a point of the C tree, as an isl set. It tells
+whether a linear form is >= 0 there in any case, and is narrowed by the bounds of each loop around."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""isl's AST generator, turned into our C tree."""
+"""Generates the C tree that runs a schedule tree: calls isl's AST generator, converts its result, puts declarations of
+local storage where they live, contracts arrays, splits loops at tests (`peel.py`), and adds scalar replacement."""
 
 from __future__ import annotations
 

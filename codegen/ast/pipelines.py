@@ -1,4 +1,5 @@
-"""Pipelined (doacross) loops in the C tree: which loops can be printed so. Printer and proofs ask the same question."""
+"""`stage_of` returns the loop over stages in which a pipelined (doacross) loop of the C tree does all its work; None
+where there is none, and the loop can only run sequentially. Printer and proofs ask the same question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Scalar replacement: which elements a loop may keep in variables from one iteration to the next.
+"""Scalar replacement: finds the elements that a sequential loop may keep in variables from one iteration to the next,
+and notes them in the loop (`For.carried`), for loops whose schedule asks for it.
 
 Subscripts that differ by a constant name elements that a later iteration meets again: in `s[i] = s[i - 1] + x[i]` what
 is written in one iteration is read in the next, in `x[i - 1] + x[i] + x[i + 1]` two of three values have been read

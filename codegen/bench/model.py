@@ -1,4 +1,5 @@
-"""Records of a benchmark: one for each region, one for the file."""
+"""Records of a benchmark: `MeasuredRegion` for each region, with a `Race` (times of source and result) for each number
+of threads, and `Ceilings`, the measured peak of the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One sentence on what bounds a result: memory, arithmetic, or neither."""
+"""Roofline model: returns one sentence on what bounds a timed result (memory, arithmetic, or neither) and how much of
+the host's measured peak it reaches; empty where too little is known of its work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints a benchmark as a table, as JSON and as a chart."""
+"""Formats the results of a benchmark as a table for people, as JSON, and as an SVG bar chart; returns texts."""
 
 from __future__ import annotations
 

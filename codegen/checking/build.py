@@ -1,4 +1,5 @@
-"""Compiling the check programs: two shared objects to compare, two sanitized programs, two with watched stores."""
+"""Runs the compiler for `check`: starts it in the background, with the flags of each kind of build (shared object,
+sanitized program, object with watched stores, ...), and returns its first error, or None."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The verdict on one region: its test sizes, their runs, the sanitizers, and one sentence in the end."""
+"""The verdict on one region: chooses its test vectors, runs them, then compares stores and runs the sanitizers; returns
+whether original and result agree, and one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks with arrays that overlap, where the types allow it: equal pointers, and pointers one element apart."""
+"""Makes test vectors in which two arrays share memory, where the types allow it: equal pointers, and pointers one
+element apart. `judge.py` runs them after those with separate arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The regions of a file as test cases: original and generated text of each, and how to call both."""
+"""Generates the regions of a file and makes a test case of each transformed one, or of each part of it: its original
+and generated text, and the harness that calls both. Also puts together the C files that `check` compiles."""
 
 from __future__ import annotations
 

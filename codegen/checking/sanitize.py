@@ -1,4 +1,6 @@
-"""Runs the programs built with sanitizers at a list of sizes, and reads their reports."""
+"""Runs a checked program, built with address and undefined-behaviour sanitizers, over test vectors (sizes and a seed)
+and returns a `Complaint` for each vector that fails: the report's error line, the exit status, or that it does not
+finish. `subset` selects the vectors that are cheap enough for such slow runs."""
 
 from __future__ import annotations
 

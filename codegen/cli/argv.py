@@ -1,4 +1,5 @@
-"""Preprocesses the command line before argparse sees it."""
+"""Normalizes the words of the command line before argparse sees them: expands @FILE, respells gcc's forms (-MFx, -MMD,
+a bare -Rpass), and drops compiler flags that do not matter here. Raises BadCommandLine."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
-"""`tilewright bench`: how much faster did my loops become?"""
+"""`tilewright bench`: times every region of a file before and after the transformation, on one thread and on several;
+prints a table or JSON with what bounds each, and writes the chart of --chart."""
 from __future__ import annotations
 
 import os

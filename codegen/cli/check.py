@@ -1,4 +1,5 @@
-"""`tilewright check`: does the result compute what the original computes?"""
+"""`tilewright check`: compiles and runs original and result (`checking/compare.py`) and prints a report; exit status 0
+if all transformed regions agree, 4 if one does not, 1 for errors in the input."""
 from __future__ import annotations
 
 from codegen.cli import exitcodes

@@ -18,7 +18,7 @@ class Positional:
 
 @record
 class Subcommand:
-    """One subcommand; `module` has a function run(Job) -> Outcome, or, where several inputs are seen `together`,
+    """One subcommand; `module` has a function run(Invocation) -> Outcome, or, where several inputs are seen `together`,
     run_all(Jobs) -> Outcomes. `extension` is that of results in a folder; empty: the source's own."""
 
     name: str

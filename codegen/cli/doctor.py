@@ -1,4 +1,5 @@
-"""`tilewright doctor`: is everything here that the tool needs, and does it work together? If not, what mends it?"""
+"""`tilewright doctor`: tests the installation (Python packages, compiler, OpenMP, host, a sample generated and
+checked); prints a line for each test, with a remedy where it fails, and then exits with status 1."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""`tilewright gen`: the file with its marked loop nests transformed."""
+"""`tilewright gen`: generates the file with its marked loop nests transformed, and writes all artefacts of --emit and
+the depfile, or nothing after an error or, with --strict, a refusal. Makes the notes of -v, --stats and --auto."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
-"""Warnings about command-line options that are valid and have no effect here."""
+"""Warnings about words of the command line that are accepted and have no effect: unknown names behind -W, options that
+the target ignores, and options that a later word overrides. Returns diagnostics."""
 from __future__ import annotations
 
 import argparse

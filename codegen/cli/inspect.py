@@ -1,4 +1,5 @@
-"""`tilewright inspect`: what the tool sees in a file and would do to it."""
+"""`tilewright inspect`: prints what the tool sees in a file and would do to it, or writes it as a page (--html); with
+--measure also how fast regions run, with --sizes the predicted time for targets that have a model of it."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""A parsed command line as an immutable `Job`, and the `Outcome` that a subcommand returns."""
+"""Turns a parsed command line into an immutable `Invocation` (source text, `GenOptions`), one for each input, and
+checks combinations of options (BadCommandLine); `Outcome` is what a subcommand returns."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
-"""`tilewright machine`: the processor descriptions."""
+"""`tilewright machine list|show|detect`: lists the processor descriptions, or prints one, or that of this host
+(--measure: with measured figures), as TOML that --machine accepts."""
 from __future__ import annotations
 
 from codegen.cli.argv import BadCommandLine

@@ -1,4 +1,5 @@
-"""`tilewright scan`: every nest of a code base, what would gain, and what stands in the way. No source is changed."""
+"""`tilewright scan`: reports on every loop nest of the C and C++ files below some paths, with the flags of their
+build's compile_commands.json: what would gain by `gen --auto`, and what stands in the way. No source is changed."""
 from __future__ import annotations
 
 import argparse

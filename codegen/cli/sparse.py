@@ -1,4 +1,5 @@
-"""`tilewright sparse`: conversions between formats, kernels over them, the list of formats."""
+"""`tilewright sparse convert|kernel|formats`: generates a C function that converts one sparse format to another, or a
+kernel for a tensor expression over sparse formats; or lists the formats, or prints the descriptor of one."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""`tilewright tune`: the plan that runs fastest on this machine."""
+"""`tilewright tune`: searches for the plan that runs fastest on this machine (`tune/`), for each input, and writes it;
+when interrupted, the best one so far, with exit status 130. Reads the settings of the search from the options."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""Runs the rewriting passes over a region's syntax tree before the walk."""
+"""Runs the rewriting passes over a region's syntax tree, in their order, before the walk: inlining, plain statements,
+canonical loops, induction variables, pointers as subscripts, ... Also reads the hints `pure(f)` and `distinct(idx)`."""
 
 from __future__ import annotations
 

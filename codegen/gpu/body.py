@@ -1,5 +1,5 @@
 """Prints statement bodies for a device: flat pointers instead of arrays of arrays, C's conversions where C++ has
-others."""
+others. Before that, `check_region` raises Unsupported for calls, types, values and arrays that a device cannot have."""
 
 from __future__ import annotations
 

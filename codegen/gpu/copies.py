@@ -1,4 +1,6 @@
-"""What a launcher does with arrays ahead of its kernels and behind them: room on the device, and copies."""
+"""Prints what a launcher does with arrays before and after its kernels: device memory, copies in, the wait for the
+kernels, and copies out. With `keep`, arrays may stay on the device between regions. Which elements are copied,
+`transfers.py` says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Spellings of the device APIs: CUDA's names for memory, copies and launches, and HIP's."""
+"""The `Dialect` record: prints kernel parameters, launches, device memory, copies and error checks with the names of
+one device API. Instances for CUDA and HIP; OpenCL's is in `opencl.py`."""
 
 from __future__ import annotations
 

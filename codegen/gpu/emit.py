@@ -1,4 +1,5 @@
-"""Prints a region for a device: the host code that replaces it, and its kernels in the device file."""
+"""Prints a region for a device: the host code that replaces it (run-time tests, the call of the launcher, and what runs
+where these fail), and its kernels and launcher as a `DevicePart`, which `files.py` puts into the device file."""
 
 from __future__ import annotations
 

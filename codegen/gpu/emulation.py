@@ -1,4 +1,5 @@
-"""How `check` runs device code: on the CPU emulator, or on a device where there is one with its compiler."""
+"""Returns the compilers, flags and sources (`Emulator`) with which `check` builds and runs device code: nvcc and a
+device where both are there and arrays are on the host, else the CPU emulator. OpenCL runs on whatever OpenCL finds."""
 
 from __future__ import annotations
 

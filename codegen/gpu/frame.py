@@ -1,5 +1,6 @@
-"""Proof of the device's file around what was proven of its regions: kernels and launchers stand there once, whole, in
-their order, with the heads that launches need."""
+"""Raises Unread unless printed text around what was proven of regions is right: kernels and launchers stand in the
+device's file once, whole, in order, with the heads that launches need; the host calls its launcher with the right
+arguments; the string that an OpenCL driver compiles is the kernels' text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Kernels that count in `int` where the sizes at run time allow it: subscripts take half the registers, and additions.
+"""Decides up to which sizes a kernel can count in `int` instead of `long` (`limit`; 0: never), prints the launcher's
+test of sizes for that (`condition`), and turns the kernel into a template of its counters' type (`narrowed`): in `int`,
+subscripts take half the registers, and additions.
 
 A kernel is printed once, as a template of the type `tw_int` of its counters. With `long` it is the text that was
 proven. With `int` it computes the same as long as nothing it computes leaves 32 bits. How large that can be is bounded

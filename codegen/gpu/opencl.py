@@ -1,4 +1,5 @@
-"""OpenCL: kernels as text that the driver compiles, and launchers in C."""
+"""OpenCL's `Dialect`: prints kernel parameters, launches, buffers and copies for kernels that the driver compiles from
+text, and launchers in C."""
 
 from __future__ import annotations
 

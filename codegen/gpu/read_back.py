@@ -1,4 +1,4 @@
-"""Proof of printed kernels and launches, read beside the proven tree.
+"""Proof of printed kernels and launches, read beside the proven tree; raises Unsupported where they do anything else.
 
 A kernel runs the loops of its part of the tree; of a grid's loops each thread takes the value that is its own, by its
 number along the axis that the loop was launched along. Launches stand where the tree has their kernels, in its loops

@@ -1,4 +1,5 @@
-"""Proof of what a launcher does with arrays ahead of its kernels and behind them, from the printed lines.
+"""Proof of what a launcher does with arrays ahead of its kernels and behind them, from the printed lines; raises
+Unsupported where an element would be missing, stale or without room.
 
 Boxes are read as sets of elements, with the condition that a copy stands under: what the region reads before it writes
 it has come, what it writes goes back, nothing goes back that the device has not, and there is room for all of it.

@@ -1,4 +1,5 @@
-"""One region for a device: plan, proof, text."""
+"""Takes one region through a device target: its plan (the user's or the tool's own), the proofs of its loops, and its
+text as host code and kernels. Returns the RegionOutcome, or raises Unsupported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What `inspect` shows of a region on a device."""
+"""The lines that `inspect` shows of a region on a device: plan, kernels, tiles with their shared memory, what is
+copied, and for which sizes it runs there; or why it stays on the host."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Row lengths of arrays whose declarations do not show them, passed to kernels where flat pointers replace arrays of
-arrays.
+"""Finds row lengths for arrays whose declarations do not show them, since kernels have flat pointers instead of arrays
+of arrays: returns the region with names for these, the values to pass, and the tests that have to hold. Unsupported
+where C knows no length.
 
 C fixes the length of a row where the array is declared; a variable that it was declared with may have changed since. So
 the compiler is asked again: the length is compared where the region knows it by a parameter, and passed on where not.

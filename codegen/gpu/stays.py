@@ -1,4 +1,6 @@
-"""Puts into a file what keeps arrays on the device: calls in the user's text, regions that know of it, and messages."""
+"""Keeps arrays on the device between the regions of a file, wherever `resident/scopes.py` finds that possible: returns
+edits of the user's text, the regions with launchers that leave arrays there, and messages on parts where none can stay
+and on statements that send arrays home."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Host-device transfers of a region: elements it reads before it writes them (in), and elements it writes (out).
+"""Computes the host-device transfers of a region: for each array the elements that it reads before it writes them (in),
+and those that it writes (out), as isl sets and as boxes in C text (`ArrayText`). Unsupported where boxes have no simple
+bounds.
 
 Memory is moved in boxes. What lies in the box of written elements without being written is brought along first, so that
 it comes back as it was; an array that is overwritten whole is not copied in at all.

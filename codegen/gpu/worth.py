@@ -1,4 +1,5 @@
-"""Whether a region is worth the device, for the sizes at run time: one condition of C, predicted seconds on both sides.
+"""Prints the C condition for whether a region is worth the device at the sizes of the run: predicted seconds on the
+host against those on the device (launches, copies, steps). Empty where the sizes are not known well enough.
 
 The host runs the loops as they were written, on one core. The device has to be given its data and its launches.
 """

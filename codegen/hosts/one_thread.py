@@ -1,4 +1,6 @@
-"""Whether one thread does better with the loops as they were written than with a result for several."""
+"""Decides whether a result for several threads should run the loops as they were written when there is one thread
+(`threads_only`): where the plan only shares out the source's loops, and no tests in them are gone (`peeled` says
+whether loops were taken apart for that)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One region for the CPU targets: plan, proof, text."""
+"""Takes one region through the targets `c` and `openmp`: makes a proven result by a plan, prints it, reads the text
+back, and goes on to a simpler plan where that fails. Returns the RegionOutcome (left out where an unmarked nest would
+gain nothing), or raises Unsupported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A region with blocked products as one text for all variants of its machine.
+"""Prints a region with blocked products as one text for all variants of the default machine, and proves the products of
+each variant; None where there are no variants, or one of them cannot be proven.
 
 Only products differ between the variants. Every variant's products are read back; loops and conditions around them are
 the same text, which is read back once.

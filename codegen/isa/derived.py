@@ -1,7 +1,7 @@
-"""Derived vector operations: expressed by other operations where an instruction set lacks an instruction.
+"""Tables of vector operations as expressions of other operations, for instruction sets that lack an instruction:
+`derived` maps each operation of an element type (min, ge, fmin, neg, wrap8, ...) to a `Lane` in x and y.
 
-Exact for every type they are offered for: `lanes.py` says what the operations mean.
-"""
+Exact for every type in the table. `scop/lanes.py` defines `Lane`."""
 
 from __future__ import annotations
 

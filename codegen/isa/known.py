@@ -1,4 +1,5 @@
-"""Looks up instruction sets by name: built in (tables in isa/data), or a user's file."""
+"""Which instruction sets there are, by name: the built-in ones (tables in isa/data), and those of users' files, which
+`--isa FILE` makes known here. `load.py` and `user.py` read the tables."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""Loop unswitching: conditions on data that are invariant in a loop are tested once, ahead of it.
+"""Loop unswitching: finds the conditions on data that all statements of an innermost loop share and that are invariant
+in it, to be tested once, ahead of it (`asked_ahead`), and returns statements without them (`without_conditions`).
 
 An `if` of the source around a loop becomes a condition of every statement in it, and compilers that were told to use
 vectors make masks of it: mix_down takes 3.8 of its time as written.

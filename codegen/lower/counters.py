@@ -1,4 +1,5 @@
-"""The type of a vector loop's counter: `long`, or `int` where statements compute with it as an `int` of the source.
+"""Decides the type of a vector loop's counter: `long`, or `int` where statements compute with it as an `int` of the
+source and it is sure to fit.
 
 Lanes of 64 bits would be made narrow in every iteration. cross_entropy_backward, 20,000 rows of 100 in f32: 0.96 of
 gcc's speed with `(int)i` of a `long`, 1.00 with `i` an `int`; gather_rows 0.96 and 1.00.

@@ -1,4 +1,5 @@
-"""Loop-invariant loads of vector loops: read once, ahead of the loop.
+"""Finds the loop-invariant loads of a vector loop, or of one with scalar replacement, that are read once, ahead of the
+loop: elements that are read for certain and that no other iteration writes.
 
 Compilers do not do it by themselves. Told to use vectors whatever may overlap, they still read a value in every
 iteration that a store of another iteration might change. The proofs show that none does.

@@ -1,5 +1,6 @@
-"""Vector accesses: where the lanes of a vector load their operands from and store their results to (contiguous,
-strided, shared)."""
+"""Makes the lowered `Work` of a statement, scalar or vectorized (`Maker`). Classifies each access of a vectorized one:
+contiguous, reversed, broadcast, held in a variable, strided and shuffled out of two vectors, or element by element.
+`pair` finds two statements whose stride-2 stores interleave, so that both can be stored as whole vectors."""
 
 from __future__ import annotations
 

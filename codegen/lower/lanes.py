@@ -1,4 +1,6 @@
-"""Vectorization of loops: which loops can run in vectors, and the scalar iterations before and after whole vectors."""
+"""Vectorization of innermost loops: returns a loop as whole vectors with scalar or overlapping iterations before and
+after them (`Strips`); None where the plan asks for no vectors, or a statement of the loop cannot be computed in
+lanes."""
 
 from __future__ import annotations
 

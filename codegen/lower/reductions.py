@@ -1,5 +1,6 @@
-"""Vector reductions: each lane reduces its own part (sum, product, minimum, maximum), and lanes are combined at the
-end.
+"""Vector reductions of floating-point loops: each lane reduces its own part (sum, product, minimum, maximum), and lanes
+are combined at the end. Returns the loop in that form (`Strips`); None where the plan does not ask for it or it has no
+such form.
 
 Several vectors side by side take turns, so that none waits for its own last result; compilers that are told that the
 order is free (`omp simd reduction`) take one.

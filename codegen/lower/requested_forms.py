@@ -1,5 +1,5 @@
-"""What a plan asked of loops (`vector ... of 16 bytes`, `jam`, `interleave`, `scalar_replace`), and whether lowering
-could do it."""
+"""Lists what a plan asked of loops (`vector ... of 16 bytes`, `jam`, `interleave`, `scalar_replace`), whether lowering
+did it, and if not, why."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Scalar replacement: elements stay in variables from iteration to iteration (`For.carried`), as lines of the lowered
-tree.
+"""Scalar replacement: returns the lowered form of a loop in which elements stay in variables from iteration to
+iteration. Which ones do is given (`For.carried`, see `ast/scalar_replacement.py`).
 
 The variables of value number i are called "i.0" for what this iteration has, "i.1" for the one before, and so on.
 """

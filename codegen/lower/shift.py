@@ -1,4 +1,5 @@
-"""Shifts statements of the C tree by some iterations, and computes trip counts."""
+"""Functions on statements and loops of the C tree: a statement some iterations later, an access some elements further
+on, a sum simplified, and a loop's end, its length where that is constant (else -1), and whether it is sure to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Loop-invariant conditional subscripts (`a[c ? i : j]`): evaluated once, ahead of the loop.
+"""Hoists loop-invariant conditional subscripts (`a[c ? i : j]`): returns the loop with a name for each, which is
+evaluated once, ahead of the loop (`For.lets`).
 
 Compilers do not take a choice out of a loop that is to become vectors, and then find no vectors: extend_model, whose
 rows are clipped to those of a smaller grid, takes 2.2 of the time.

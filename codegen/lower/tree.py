@@ -1,4 +1,6 @@
-"""The lowering pass over a C tree: decides for each loop between vectors, unroll-and-jam and scalar code, by the plan.
+"""The lowering pass over a C tree: gives each loop the form that its plan asks for, if it has one (unroll-and-jam,
+interleaving, vectors, vector reductions, vectors of an outer loop, scalar replacement); of other loops it moves
+invariant loads, conditions and subscripts ahead.
 
 A pure pass over the tree, ahead of the proofs: it writes forms (`ast/lowered.py`) into loops and changes nothing else.
 """

@@ -1,5 +1,6 @@
-"""Unroll-and-jam, and interleaving: several iterations of a loop run together in the loop inside it, or as all there
-is."""
+"""Unroll-and-jam (`jammed`: several iterations of a loop run together in the loop inside it) and interleaving
+(`interleaved`: all iterations of a short loop run together, statement by statement). Returns the loop's form; None
+where the plan does not ask for it, there is more inside than plain assignments, or the inner loop's bounds differ."""
 
 from __future__ import annotations
 

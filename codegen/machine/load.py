@@ -1,4 +1,5 @@
-"""Resolves --machine (a built-in name, `native`, or a TOML file) to a `Machine`."""
+"""Resolves --machine (a built-in name, `native`, or a TOML file) to a `Machine`; --isa, where given, replaces its
+instruction set, vector width and registers."""
 from __future__ import annotations
 
 import os

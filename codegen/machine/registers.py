@@ -1,4 +1,5 @@
-"""Register tile of a matrix product: how many rows of how many vectors fit."""
+"""Chooses the register tile of a matrix product: how many rows of how many vectors, by the number of registers and the
+latency and throughput of a step."""
 
 from __future__ import annotations
 

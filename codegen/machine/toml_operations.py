@@ -1,4 +1,5 @@
-"""The `[operations.TYPE]` tables of a machine's TOML: one line for each instruction."""
+"""Reads and writes the `[operations.TYPE]` tables of a machine's TOML: one line for each instruction, with its latency,
+throughput and execution units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Helpers that read a machine's TOML: errors that name the line, and checks of single values."""
+"""Checks single values of a machine's TOML (type, positive numbers), and raises InputError `bad-machine` at the line of
+the key."""
 
 from __future__ import annotations
 

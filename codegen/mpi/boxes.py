@@ -1,4 +1,5 @@
-"""Message sets as boxes: the ends of two blocks say which elements go from one rank to another.
+"""Converts message sets to boxes in terms of the ends of two ranks' blocks (`boxes_of`); none where a set is not a few
+such boxes.
 
 A set that isl has found is a union of many pieces, one for each way in which blocks can lie. Most are the same box: in
 each dimension from the greatest of a few numbers to the least of a few others, such as the end of the giver's block

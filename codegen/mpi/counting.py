@@ -1,4 +1,4 @@
-"""How many points a set has, without counting them one by one."""
+"""Counts the points of a set at given sizes: exactly for unions of boxes, for other sets estimated from slices."""
 
 from __future__ import annotations
 

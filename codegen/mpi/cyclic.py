@@ -1,5 +1,5 @@
-"""Block-cyclic distribution: ranks get several small blocks in turn where the work moves through the range, as in
-factorizations.
+"""Block-cyclic distribution: decides whether ranks get several small blocks in turn, where the work moves through the
+range, as in factorizations. Returns the messages for that; None where one block for each rank is better.
 
 In step k of a factorization only rows behind k are left. With one block for each rank, those with the first rows soon
 have nothing to do. With several blocks each, all have some of what is left. What is computed in a step and read in the

@@ -1,4 +1,5 @@
-"""Grids of ranks: along further axes, ranks share another iterator of the statements in a phase.
+"""Grids of ranks: finds for each phase the iterators that ranks share along further axes, as `--distribute` asks with
+several `block` dimensions. Raises NotShared where a dependence inside a phase or a missing loop forbids it.
 
 Along the first axis they share the loop around a phase. Along another one each statement has an iterator of its own
 that goes through a dimension of its array: the columns of a matrix, in a loop at any depth. Where no dependence inside

@@ -1,4 +1,5 @@
-"""Data distribution of arrays, of which each rank holds a block: `--distribute 'A: block, *; B: *, block'`."""
+"""Reads `--distribute 'A: block, *; B: *, block'`: for each array of a region the dimensions whose indices ranks hold
+in blocks, and the axes of the grid of ranks. InputError for anything else."""
 
 from __future__ import annotations
 

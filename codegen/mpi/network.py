@@ -1,4 +1,6 @@
-"""Network description, read from TOML: latency and bandwidth."""
+"""The `Network` record (latency and bandwidth), read from TOML for `--network`: a built-in name or a file; InputError
+for others. Also constants for time estimates and distributions: seconds of an iteration, steps of a panel, blocks for
+each rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Overlap of communication and computation: which iterations of a phase touch no element of a message under way.
+"""Overlap of communication and computation: finds the iterations of a phase that touch no element of a message under
+way, as the fewest iterations at both ends of a block that have to wait (`margins`).
 
 Behind a phase its messages are sent, and the next phase begins with the iterations that neither use an element that may
 still arrive nor store into one that MPI may still read. It waits ahead of the others, which lie at the two ends of a

@@ -1,4 +1,5 @@
-"""Pairs of ranks: what holds for the blocks of a giver and a taker in a grid, whatever its size."""
+"""Returns what holds for the blocks of a giver and a taker, any two ranks of a grid of any size, as a set over the ends
+of their blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Cuts a region into phases: parts between which ranks exchange what they computed.
+"""Cuts a region into phases, between which ranks exchange what they computed; `cut` returns them as a `Cut`. Outermost
+loops that carry no dependence, or only reductions, are shared out among ranks; where there are none, ranks run a loop
+in turns, or each runs the whole region.
 
 A phase is a nest inside loops that run one iteration after the other on all ranks. Its outermost loop is shared out
 among the ranks in blocks, or every rank runs all of it.

@@ -1,4 +1,6 @@
-"""Proofs about ranks: every read finds its value locally or in a message; from the printed loops, read back.
+"""Proofs that ranks compute what the source does, on the generated loops: phases keep their order, blocks cover shared
+loops, and every read finds its value locally or in a message. Each returns what is wrong; empty if nothing is. That the
+printed text is these loops is proven in `text/read_back.py`.
 
 What they show together: every read on a rank finds the value that the source reads. Phases run in the source's order on
 all ranks (`wrong_order`), every iteration of a shared loop runs on one rank (`not_shared_out`), and each value that one

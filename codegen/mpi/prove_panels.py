@@ -1,5 +1,5 @@
-"""Proofs about panels: phases in ranges keep the order of the source, and a panel's buffers have all that is read in
-it."""
+"""Proofs about phases that run in panels: these keep the order of the source, every iteration lies in a panel, and a
+panel's buffers have all that is read in it. `wrong_panels` returns what is wrong; empty if nothing is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One region for MPI: the text for one rank, and beside it the text for several."""
+"""Generates one region for MPI (`process`): the text for one rank, as `hosts/region.py` makes it, and beside it the
+proven text for several. Where ranks cannot share the region, each runs the text for one, and a remark says why;
+InputError if --distribute gives ranks only blocks of its arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Distributes a region over ranks: phases, blocks, messages, and what is computed while messages travel."""
+"""Distributes a region over ranks (`share_out`): phases, blocks, messages, and what is computed while messages travel,
+as a `SharedRegion`. Raises NotShared with the reason where every rank has to run all of it."""
 
 from __future__ import annotations
 

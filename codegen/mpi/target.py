@@ -1,4 +1,6 @@
-"""MPI around OpenMP: ranks share outer loops, their threads what is inside."""
+"""The `mpi` target, MPI around OpenMP: ranks share outer loops, their threads what is inside. Holds its options
+(--distribute, --network), the support code in C, and how `check` compiles and runs it; `mpi/region.py` makes
+regions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Loop nests over phases and over the elements of messages, each as a small model of its own that the usual code
-generator and proofs handle."""
+"""Generates the loops around phases (`skeleton`) and over the elements of messages (`transfers`, `panel_transfers`),
+each as a small model of its own that the usual code generator and proofs handle."""
 
 from __future__ import annotations
 

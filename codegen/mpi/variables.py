@@ -1,4 +1,5 @@
-"""Replicated scalars: local variables of a region that several phases use become one object on every rank."""
+"""Cuts a region into phases with replicated scalars (`cut_with_variables`): a scalar local to the region that several
+phases use becomes one object on every rank, unless fewer statements are shared out then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reads directives about data: copies, expansion, storage, staging."""
+"""Reads plan directives about data: forward, expand, block, copy, store, stay, stage, mesh, steps and lanes. Each
+function reads what follows the keyword, and returns the directive's record of `plan/model.py`."""
 
 from __future__ import annotations
 

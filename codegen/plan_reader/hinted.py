@@ -1,4 +1,6 @@
-"""Finds the plan of a region: the command line's, or one beside the source (`#pragma tilewright plan(FILE)`)."""
+"""Chooses the plan of a region and returns the options with its text (`with_own_plan`): the command line's if it has a
+block for the region, else that of a file beside the source (`#pragma tilewright plan(FILE)`; InputError if that has
+none), else no plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reads directives about loops: tile, balance, diamond, skew, parallel, pipeline, unroll, jam, vector and others."""
+"""Reads plan directives about loops: tile, grid, registers, balance, diamond, skew, unskew, parallel, pipeline, unroll,
+jam and vector. Each function reads what follows the keyword, and returns the directive's record of `plan/model.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The parser of plan text: one row for each directive."""
+"""Parses plan text into `Plan` records, one for each block `region N`, by a table with a row for each directive;
+InputError (bad-plan) for other text. `planned_parts` lists the regions and parts of regions that a text has plans
+for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The `product` directive: blocked products, matrix-vector products, and nests in a given order of loops."""
+"""Reads the `product` directive as a `Multiply` record: a blocked product, a matrix-vector product, or nests in a given
+order of loops for products of given sizes."""
 
 from __future__ import annotations
 

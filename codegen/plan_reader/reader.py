@@ -1,4 +1,5 @@
-"""The tokens of plan text, and reading of names, numbers and lists."""
+"""Splits plan text into tokens (`tokens`), and reads names, numbers, loops, lists and formulas from them
+(`PlanReader`); InputError (bad-plan) with the place where something else stands."""
 
 from __future__ import annotations
 

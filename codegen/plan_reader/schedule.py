@@ -1,4 +1,5 @@
-"""The `schedule` directive: loops around statements, with affine values."""
+"""Reads the `schedule` directive, loops around statements with affine values, as a schedule tree; InputError unless
+every statement of the region stands in it exactly once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which statements can run in lanes: whole vectors of iterations of a loop that carries no dependence.
+"""Decides which statements can run in lanes, as whole vectors of a loop's iterations (`fits`, `computes`), by types,
+operators and strides. That the loop carries no dependence is not asked here.
 
 Vectors are those of GNU C: arithmetic on them is spelled as in the source, so compilers round, and contract a product
 and a sum, just as they do in the source's own loop, and any processor can run the result. This is asked by those who

@@ -1,4 +1,5 @@
-"""Conditional stores: those that the source makes only under a condition on data stay conditional.
+"""Conditional stores: decides which of those that the source makes only under a condition on data stay conditional, and
+makes each of the others the store of a chosen value (`settled`).
 
 `if (a[i] > *s) *s = a[i];` is modelled as a read and a write of `*s`, but nothing may be stored where the condition
 does not hold: the memory may be read-only, and other threads of the program may change it meanwhile. Such a statement

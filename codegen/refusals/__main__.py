@@ -1,4 +1,4 @@
-"""Prints docs/refusals.md."""
+"""Prints the text of docs/refusals.md to standard output: `python -m codegen.refusals`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What stands in the table of messages: an id, its family, what it means and what to do."""
+"""The record of a message id in the table of messages (`Entry`): its family, what it means, what to do and an example;
+and the families with their titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Errors: what must be mended before anything is generated."""
+"""The table of errors by id (`ERRORS`): what each means, what to do, and an example. They must be mended before
+anything is generated."""
 
 from __future__ import annotations
 

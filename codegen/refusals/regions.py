@@ -1,4 +1,4 @@
-"""Refusals: why a region comes out as it went in."""
+"""The table of refusals by id (`REGIONS`): why a region comes out as it went in, what to do, and an example."""
 
 from __future__ import annotations
 

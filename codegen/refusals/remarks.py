@@ -1,4 +1,5 @@
-"""Warnings, notes, remarks, and faults of the tool itself."""
+"""The table of warnings, notes, remarks, and faults of the tool itself by id (`REMARKS`): what each means, and what to
+do."""
 
 from __future__ import annotations
 

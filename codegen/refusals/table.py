@@ -1,4 +1,5 @@
-"""The whole table of messages, and docs/refusals.md, which is made from it."""
+"""The whole table of messages, joined from its parts (`TABLE`); finds the entry of an id (`find`), and makes the text
+of docs/refusals.md (`markdown`)."""
 
 from __future__ import annotations
 

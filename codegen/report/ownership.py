@@ -1,4 +1,5 @@
-"""The ownership table: reference by thread mapping, yes, no or when, and why."""
+"""The ownership table of each innermost nest: for references and thread loops, whether one thread only uses an element,
+yes, no or when, and why. As records of text (`tables`), and as lines (`ownership`)."""
 
 from __future__ import annotations
 

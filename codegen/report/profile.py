@@ -1,4 +1,5 @@
-"""Where a program spends its time, as users have measured it: shares of lines, from three kinds of files.
+"""Reads where a program spends its time, as users have measured it, into shares of lines (`read_profiles`), and adds
+these to nests (`with_shares`). There are three kinds of files:
 
     gcov's text       123:   45:    a[i] = b[i];      under a line  -:    0:Source:x.c
     a list            12.5% src/x.c:45                as made from perf's figures; `#` begins a comment

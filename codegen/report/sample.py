@@ -1,4 +1,5 @@
-"""Small sample sizes at which a region is drawn: a few tiles along every iterator."""
+"""Chooses small sizes of the parameters at which a statement is drawn or counted (`sample`): a few tiles along every
+iterator. None where no such sizes were found."""
 
 from __future__ import annotations
 

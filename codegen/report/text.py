@@ -1,4 +1,5 @@
-"""What the tool sees in a file and does to it, as text: one block per region, one part per stage."""
+"""The text that `inspect` prints on a file: one block per region, with its model, the plan, the order after the plan,
+tile data and ownership, or why it is left as it is."""
 
 from __future__ import annotations
 

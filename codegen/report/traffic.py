@@ -1,4 +1,5 @@
-"""Data and work of one tile of a statement, counted at the sizes of a sample."""
+"""Counts the bytes and operations of one tile of a statement, at the sizes of a sample (`work_of`); of a blocked
+product, those of its blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which instance must run before which, and why: exact flow, anti and output dependences.
+"""Computes exact flow, anti and output dependences (`compute_dependences`): which instance must run before which, and
+why. Pairs of reduction steps that the caller lets be swapped are kept apart (`folds`).
 
 Flow is value-based: from the last writer to the reader. Anti and output dependences connect neighbouring
 accesses of the same element; together with flow they order all conflicting pairs transitively.

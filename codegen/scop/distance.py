@@ -1,4 +1,5 @@
-"""Dependence distances along a loop."""
+"""Dependences along a loop: whether all pairs have the same value of it (`is_zero`), and those that have
+(`same_value`). Also bounds of a set's dimension, and the constant that a value always is."""
 
 from __future__ import annotations
 

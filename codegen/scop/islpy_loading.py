@@ -1,4 +1,4 @@
-"""islpy, loaded without what it asks for its version.
+"""Imports islpy without the slow query that it makes for its own version (`load_islpy`).
 
 `import islpy` calls `importlib.metadata.version`, for which Python loads its parser of mail headers: 35 ms, as much as
 islpy itself. Installers write the version into the name of a folder beside the package as well.

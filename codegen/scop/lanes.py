@@ -1,5 +1,5 @@
-"""Expressions on vector lanes: what one step of a kernel computes in every lane, with the exact meaning of the C it
-stands for.
+"""Expression IR of vector kernels: the operations that one step computes in every lane, and functions on steps: their
+names, reassociation of sums, and splitting into equal smaller steps. `recognize/products/lane_steps.py` builds them.
 
 A step is a function of the accumulator, one value of each packed operand, and constants. All of it is computed in
 one element type; operands are converted to that type when they are packed.

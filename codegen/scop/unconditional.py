@@ -1,5 +1,6 @@
-"""Reads that happen whatever the data are: which accesses of a statement are unconditional, and which pointers are
-surely dereferenced."""
+"""What a statement evaluates whatever the data are: whether every instance makes an access, read or write (`certain`),
+and which struct pointers (`a->`, `a->b->`) are always dereferenced, with the parameter values for which that holds
+(`followed`). Also finds members and their pointers in C text (`chains`, `leads`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One request: C and options in, what `gen` makes of it out, as plain values. Runs in a child with limits."""
+"""Answers one request of the page that `serve` shows (`answer`): C and options in, what `gen` makes of it out, as plain
+values. Runs in a child with limits; problems become messages."""
 from __future__ import annotations
 
 import time

@@ -1,4 +1,5 @@
-"""With --run: the page's C is compiled and timed, before and after, as `tilewright bench` does it."""
+"""With `serve --run`: compiles and times the page's C, before and after, as `tilewright bench` does it, and returns the
+table as text (`bench`)."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""Sandbox for C from the page: only headers of the C library may be included, no other file.
+"""Checks C text from the page of `tilewright serve` before a compiler sees it: raises InputError `not-here` unless it
+includes headers of the C library and omp.h only, and no other directive or pragma could name a file.
 
 The preprocessor would read any file it is told to, and messages could show what is in it.
 """

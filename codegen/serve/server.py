@@ -1,4 +1,5 @@
-"""The local page over HTTP: loopback only, for whoever has the token, from its own origin."""
+"""HTTP server of `tilewright serve`, on 127.0.0.1 only: GET / returns the page, POST /generate and, with `run`, POST
+/bench answer in JSON; a request without the token, or from another origin, gets 403."""
 from __future__ import annotations
 
 import hmac

@@ -1,4 +1,5 @@
-"""Maps columns in preprocessed text back to the user's own lines, for messages."""
+"""Moves the columns of diagnostics on a region from the preprocessed line to the line as the user wrote it; inside a
+macro's expansion the column is that of the macro's name."""
 from __future__ import annotations
 
 import re

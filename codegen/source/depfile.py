@@ -1,4 +1,5 @@
-"""Dependency files as `gcc -MD` writes them, for make and ninja."""
+"""Prints a dependency file for make and ninja, as `gcc -MD` writes it: one rule `targets: deps`, with `phony` an empty
+rule for each header (-MP)."""
 from __future__ import annotations
 
 import re

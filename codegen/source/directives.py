@@ -1,4 +1,5 @@
-"""Directives in front of a region that are about its first loop: `#pragma omp parallel for`, then `#pragma scop`.
+"""Moves loop directives that stand in front of a region (`#pragma omp parallel for`, then `#pragma scop`) behind its
+`#pragma scop`: returns the text that regions are searched in, with as many lines.
 
 What replaces the region may be no loop, and where the region stays they belong to it. So they are read as if they stood
 behind `#pragma scop`: the text as written keeps them, wherever it ends up.

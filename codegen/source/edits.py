@@ -1,4 +1,5 @@
-"""Replacements in a text, by offsets."""
+"""The `Edit` record: one replacement in a text, by offsets. Whoever makes edits also applies them (cxx/body.py,
+gpu/resident/)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Source languages: C, and C++ for regions that are plain C inside it."""
+"""The two source languages, C and C++ (regions in it are plain C): decides which one a file is in, by option, ending or
+compiler, and finds its compiler ($CC, $CXX or the first that is installed)."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""The macros of a preprocessed text: what each stood for at a place, and which of them a piece of source uses."""
+"""Removes the `#define` and `#undef` lines that -dD has put into preprocessed text and records them; returns the macros
+that are defined at given lines, and those of the user's own that a piece of source uses."""
 
 from __future__ import annotations
 

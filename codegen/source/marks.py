@@ -1,4 +1,5 @@
-"""Pragmas around nests that nobody marked (`--auto`), inserted for the parser.
+"""Inserts `#pragma scop` and `#pragma endscop` around loop nests that nobody marked (`--auto`), into the text that the
+preprocessor reads; `region_of` makes the `Region` of such a nest.
 
 The user's text stays as it is. What the preprocessor reads has the pragmas on lines of their own, with markers that
 keep all line numbers, so that from there on such a region is like any other.

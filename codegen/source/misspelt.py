@@ -1,4 +1,5 @@
-"""Warnings about misspelt pragmas and hints: `#pragma skop`, `#pragma SCOP`, an unknown parameter."""
+"""Warns of pragmas that are almost tilewright's own (`#pragma skop`, `#pragma SCOP`), and of names in an assumption
+about parameters that are nowhere in the file or what it includes."""
 from __future__ import annotations
 
 import re

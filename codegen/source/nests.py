@@ -1,4 +1,5 @@
-"""Finds the loop nests of a source file, for `--auto` and `scan`, and numbers with which its functions are called.
+"""Finds the loop nests of a source file, for `--auto` and `scan`; and the parameters of static functions that get the
+same small number in every call (`constant_parameters`).
 
 The search is textual, as that for marked regions is: words and brackets of the user's own text. It only proposes spans;
 the parser sees exactly the same spans, and whatever it cannot read as a nest is refused there.

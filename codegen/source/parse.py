@@ -1,4 +1,5 @@
-"""Parsing a slice with pycparser, and getting past what it cannot read as long as that is not the region.
+"""Parses a slice with pycparser and returns the syntax tree. What the parser cannot read outside the region is blanked,
+and its identifiers are reported; inside the region it raises Unsupported.
 
 Around a region there may be anything that a compiler accepts. Whatever the parser stumbles over outside the region
 is blanked, the smallest statement or declaration at a time, and the parser tries again.

@@ -1,4 +1,5 @@
-"""Running the user's preprocessor, once, and knowing which files it read."""
+"""Runs the user's preprocessor on a source, and returns its text with line markers, the macro definitions and the files
+it read (`Preprocessed`). `no_preprocess` runs none: macros and conditionals are an error then."""
 from __future__ import annotations
 
 import os

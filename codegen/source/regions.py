@@ -1,4 +1,5 @@
-"""Finds the marked regions of a source file.
+"""Finds the marked regions of a source file, `#pragma scop` to `#pragma endscop`, with the `#pragma tilewright` hints
+before them; raises InputError where the pragmas do not pair up.
 
 The search is textual, on the file as the user wrote it: comments, strings and continued lines are understood,
 macros and conditionals are not. Whether a region is active is decided later, on the preprocessed text.

@@ -1,4 +1,5 @@
-"""Program slice for the parser: the region's function and only those declarations of the file that it needs.
+"""Cuts preprocessed text down to a program slice for each region (`RegionSlice`): the region's function and only those
+declarations of the file that it needs. Regions of C++ go to cxx/slice.py; one that cannot be sliced gets a refusal.
 
 Preprocessed files are mostly system headers, in dialects that plain C parsers reject. A region needs a handful of
 their declarations. The slice keeps those, in order, each under a line marker, so that the parser's coordinates are

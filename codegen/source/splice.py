@@ -1,4 +1,5 @@
-"""Putting generated text where the regions were, and leaving every other byte alone."""
+"""Replaces the regions of a source text by generated text, and leaves every other byte alone, but for the tool's own
+pragmas: hints before a replaced region go, pragmas of regions that stay become empty lines."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
-"""GNU statement expressions that only name values: `({ __typeof__(a) _a = (a); ...; _a < _b ? _a : _b; })`.
+"""Rewrites GNU statement expressions that only name values as expressions of plain C, in place, such as
+`({ __typeof__(a) _a = (a); ...; _a < _b ? _a : _b; })`; others stay.
 
 Macros for minima and maxima are made of them. With each value in place of its name they are expressions of plain C.
 """

@@ -1,4 +1,5 @@
-"""Reading sources and writing results so that nothing is lost, half-written or touched without need."""
+"""Reads a source file without losing a byte, and writes a result atomically and only if its content has changed; raises
+InputError for a file that tilewright did not generate, unless `force` is set."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,6 @@
-"""Conversion of one sparse tensor format to another, both of which hold what their maps describe."""
+"""Synthesises the C that converts one sparse tensor format to another, both of which hold what their maps describe
+(others: indirect.py): proves the descriptors, lowers to a chain of steps, optimises and prints it. Records `Options`,
+`Conversion`."""
 from __future__ import annotations
 
 import zlib

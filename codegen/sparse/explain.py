@@ -1,4 +1,5 @@
-"""The derivation of a conversion, step by step, as text."""
+"""Prints the derivation of a conversion as text (`--explain`): relations, unknowns with their cases, orders, what was
+chosen, and the chain of steps."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, var

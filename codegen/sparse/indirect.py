@@ -1,5 +1,5 @@
-"""Conversions of formats whose map describes another matrix than the one they hold: a triangle that stands for both, or
-rows in the order of their lengths. Entries go through coordinates, which are changed on the way."""
+"""Synthesises conversions of formats whose map describes another matrix than the one they hold: a triangle that stands
+for both, or rows in the order of their lengths. Entries go through coordinates (COO), which are changed on the way."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""Builds a plan: each directive is tried on the program before it is written down."""
+"""The `Author` of a plan: tries each directive on the program, keeps those that are legal, and holds the reason against
+the last one that is not; it also collects the remarks and which techniques were considered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The planner: techniques for whole regions and for nests, in one table, the best first."""
+"""The planner: returns a plan for a region (`default_plan`) by the first technique that suits of a table (products,
+tiles over time, reductions by rows, nest by nest); further tables have the techniques for nests: tiles, threads,
+vectors."""
 
 from __future__ import annotations
 

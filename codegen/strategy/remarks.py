@@ -1,4 +1,5 @@
-"""Remarks about a plan in words for users."""
+"""Texts of remarks about a plan for users: loops in blocks with a product, rows that take turns, a plan that leaves
+everything sequential; and the step of a product as a C formula."""
 
 from __future__ import annotations
 

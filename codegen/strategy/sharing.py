@@ -1,4 +1,5 @@
-"""Work-sharing techniques: which loops threads share, and reductions in strips."""
+"""Techniques that put loops on threads, as rows of the planner's table: strips of a reduction, and work sharing of a
+parallel loop (`loops/work_sharing.py` lists the ways); and the test which loops are worth threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A technique: one way to make a nest faster, and what it takes."""
+"""The records for rows of the planner's tables, `Technique` (for a nest) and `RegionTechnique` (for a region), and
+`best_that_suits`, which carries out the first technique that suits a nest, or one behind it that is predicted to cost
+less."""
 
 from __future__ import annotations
 

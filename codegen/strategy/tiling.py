@@ -1,5 +1,5 @@
-"""Tiling techniques: interleaved recurrences, vectors through a recurrence, wavefronts, strip-mining for the
-first-level cache, and tiles."""
+"""Tiling techniques, as rows of the planner's table: interleaved recurrences, vectors through a recurrence, tiles
+shared by several nests, wavefronts, strip-mining for the first-level cache, and tiles."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Vectorization techniques for innermost loops: explicit vectors, outer-loop vectors, reductions, transposes, scalar
-replacement, or loops left to the compiler."""
+"""Vectorization techniques for innermost loops, as rows of the planner's table: explicit vectors, outer-loop vectors,
+reductions, transposes, loops marked for the compiler or left to it, and scalar replacement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Launch arguments: the struct that the master fills in and the compute cores read."""
+"""Launch arguments: lists the members of the struct that the master fills in and the compute cores read (declaration,
+value, unpacking), and builds the master's statements that fill it, start the cores and join them."""
 
 from __future__ import annotations
 

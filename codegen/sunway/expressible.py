@@ -1,4 +1,6 @@
-"""Checks what a slave file can express: calls, values and arrays that compute cores can reach."""
+"""Checks that a slave file can express a region. Raises Unsupported for calls that are no math functions, for values
+and parameters that are no plain variables, and for arrays that cores cannot reach, or whose type or size they do not
+know."""
 
 from __future__ import annotations
 

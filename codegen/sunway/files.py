@@ -1,4 +1,6 @@
-"""The files of a core group's program: master, slave, arguments, and the two Makefiles."""
+"""Prints the files of a core group's program beside the master: slave file, header of launch arguments, two Makefiles
+(machine, emulator); and what stands above the user's text in the master. Asserts that the slave file holds the
+functions as proven."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Proof of what the management core runs between launches: its text is the proven tree's."""
+"""Proves that the text which the management core runs between launches is that of the proven tree; raises Unsupported
+otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Variables that all cores gather in: each core has a part of its own, and the first one joins them.
+"""Reductions of all cores into one variable: finds them in a kernel, and prints a private part for each core and the
+join of all parts by the first core.
 
 A loop whose iterations only join values to a variable may be shared by cores where the order of that is free. Each core
 gathers in a variable of its own kernel, leaves what it has in the launch's arguments, and when all have met the first

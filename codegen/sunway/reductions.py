@@ -1,4 +1,4 @@
-"""Normalizes accumulation statements: `t = t + e` becomes `t += e`."""
+"""Normalizes accumulation statements of a region: `t = t + e` becomes `t += e`, likewise for `-` and `*`."""
 
 from __future__ import annotations
 

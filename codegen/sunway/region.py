@@ -1,4 +1,5 @@
-"""One region for a core group: plan, proof, text."""
+"""Turns one region into launches on a core group: plans it or takes the user's plan, proves it, and prints it; tries
+smaller tiles where the planned ones do not fit local memory. Raises Unsupported where nothing is for the cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Resident arrays: tiles that stay in the local memory of their cores from kernel to kernel of a launch.
+"""Decides which arrays are resident, with tiles that stay in the local memory of their cores from kernel to kernel of a
+launch, and says why others are not.
 
 The kernels of a launch deal their tiles out to the cores in the same way every time. Where an element is used in one
 tile only, whichever kernel it is and however often it comes, one core owns it: its tiles may stay in that core's local

@@ -1,4 +1,5 @@
-"""Prints the functions of the slave file from a staged C tree."""
+"""Prints one kernel of the slave file from its staged C tree (`KernelPrinter`): loops that cores share, transfers with
+double buffering, and statements on local copies."""
 
 from __future__ import annotations
 

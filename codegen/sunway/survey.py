@@ -1,4 +1,5 @@
-"""Collects and stages all kernels of a launch before any of them is printed: free local memory, shared data."""
+"""Surveys a launch before any of it is printed: stages each of its kernels (`KernelSite`: staged tree, mesh product,
+variables that all cores gather) and finds loops that are stencils."""
 
 from __future__ import annotations
 

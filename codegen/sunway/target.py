@@ -1,5 +1,6 @@
-"""The target `sunway`, core groups of Sunway machines: a master file, a slave file for the compute cores, and their
-arguments."""
+"""The `Target` class of `--target sunway`: which options and plan commands it takes, and hooks that call the rest of
+the package to generate a region, to make the master, slave and argument files, to set up the emulator for checks, and
+to report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a region for a core group must not have, found before anything is planned."""
+"""Checks before planning that a region suits a core group. Raises Unsupported for bounds or subscripts that data
+decide, structs used in parts, stores under a condition into tiles that are sent back whole, and too many cases of
+remainders."""
 
 from __future__ import annotations
 

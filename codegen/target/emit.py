@@ -1,4 +1,5 @@
-"""Prints a region: from a proven C tree to the text that replaces it."""
+"""Prints a region: from a proven C tree to its new text (`RegionText`), behind tests and with the old text as fallback
+where those are needed. `finished.py` lays the text out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The text that stands in the file in place of a region: for all machines, repeated parts as macros, lines laid out."""
+"""Finishes the text that stands in the file in place of a region: merges the texts for all machines, respells it for
+C++, makes macros of repeated parts, exchanges names, and lays lines out."""
 
 from __future__ import annotations
 

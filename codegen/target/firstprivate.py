@@ -1,5 +1,6 @@
-"""Variables that threads get as `firstprivate` copies, because clang passes captured variables by reference, which
-blocks its vectorizer.
+"""Returns the `firstprivate(...)` clause of an OpenMP parallel loop: the integer parameters and base pointers that the
+loop's stores may change, as far as C types tell; an empty text where there are none. Without such copies clang passes
+captured variables by reference, which blocks its vectorizer.
 
 A store that may change such a variable, as far as types tell, makes clang read it again at every iteration: the loop
 then has no vectors, or narrow ones. `y[j] = (x[j] + y[j]) >> 1` over rows of bytes: 2 lanes without copies, 16 with

@@ -1,4 +1,6 @@
-"""Collects the kernels that regions call, and the helpers they need."""
+"""Prints the C text of all kernels that a file's regions call (register tiles, matrix-vector kernels, nests): for each
+instruction set an `#error` for other processors, the headers, types and macros needed, and the kernels; then those of
+several instruction sets in one text, chosen by the preprocessor."""
 
 from __future__ import annotations
 

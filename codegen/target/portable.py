@@ -1,5 +1,5 @@
-"""Merges kernels for several instruction sets into one text: what differs are words, which become macros that the
-preprocessor chooses.
+"""Merges the texts of a region, printed for several instruction sets, and its kernels into one: words that differ
+become macros that the preprocessor chooses. Gives the base text alone where more than words differ.
 
 A region is printed for every machine, and every one of these texts is proven. Where they differ in numbers and names of
 functions alone, the text with macros in their place is each of them again, once they are replaced: `merged` puts in

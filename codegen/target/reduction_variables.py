@@ -1,4 +1,5 @@
-"""Temporary variables for OpenMP reduction clauses, where the source's own variable cannot stand in one.
+"""Puts temporary variables around the text of a loop with an OpenMP reduction clause, where the source's own variable
+cannot stand in the clause: because others may see it, or its partial results may overflow.
 
 OpenMP stores what is gathered even if no iteration stores anything: what others may see is gathered in a variable of
 the same name, and stored if it has changed. Partial results of signed numbers may overflow where those of the source do

@@ -1,4 +1,6 @@
-"""A region as views, for the machine that it was planned for and for variants of it: only its products differ."""
+"""Converts a region's C tree to the `View` records that `region.c.j2` prints, with the hoisted members and tile offsets
+ahead of its loops, and lists the helpers and kernels they call; also for variants of the machine, in which only blocked
+products differ."""
 
 from __future__ import annotations
 

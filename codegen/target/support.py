@@ -1,4 +1,5 @@
-"""Text above the user's own in a generated file: banner, helper functions and kernels."""
+"""Prints the text above the user's own in a generated file: banner comment, helper functions, vector types and
+kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The registry of targets. Each is loaded when it is asked for: start-up time counts in a build."""
+"""Finds a target by the name that --target takes (c, openmp, sunway, mpi, cuda, hip, opencl, or one that is registered
+at run time), and lists the names. Each is loaded when it is asked for: start-up time counts in a build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The directive `balance`: the first tile of a loop may be shorter, so that threads get equal parts.
+"""The directive `balance`: lets the tiles of a loop, and of loops skewed by it, begin some steps ahead, by a new
+parameter that is computed at run time, so that the first tile may be shorter and threads get equal parts.
 
 Threads that take tiles in turn get unequal parts where the last tile is short: 48 steps in tiles of 16 are 32 for one
 thread and 16 for the other. Where tiles begin some steps ahead of the loop, the first one is short, too. How many that

@@ -1,4 +1,6 @@
-"""Legality of `copy`: what copies hold, and the dependences once they are there."""
+"""Legality of the directive `copy`: returns a sentence where a read would not find its value in the copy, or would find
+another copy in its place (empty where all is well), and the dependences of the region with the copies in it.
+`copy_reads.py` makes the copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The directive `copy`: reads copies of elements that are overwritten before the reads run.
+"""The directive `copy`: adds a statement that copies elements to an array of their own, and lets the named statements
+read the copies, so that these reads can be moved behind later writes. Raises InputError where a read would see another
+value (`copied_values.py` finds out).
 
 A read that is moved behind later writes of its element would see them. A copy made when the first of the moved reads
 comes in the source has the value for all of them, as long as nobody writes the element between that first read and the

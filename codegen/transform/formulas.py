@@ -1,4 +1,5 @@
-"""Affine formulas from the text of a plan, and whether their values can be computed in C.
+"""Parses affine formulas in the text of a plan (None where the text is no such formula), and checks that their values,
+and those of loops, stay within 64 bits, and that loops tell all iterations of a statement apart.
 
 isl's parser knows more than a formula may say: choices, conditions, fractions. What it finds is taken only where it is
 one formula, with a whole value for every instance.

@@ -1,4 +1,5 @@
-"""The directive `grid`: loops whose iterations are the threads of a device."""
+"""The directive `grid`: marks up to three loops, each right inside the one before, whose iterations become the threads
+of a device; raises InputError where one carries a dependence or a reduction, or is marked already."""
 
 from __future__ import annotations
 

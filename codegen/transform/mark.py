@@ -1,5 +1,6 @@
-"""The directives `parallel`, `vector`, `unroll` and their like, which set how a loop runs: on threads, in vectors,
-unrolled."""
+"""The directives `parallel`, `vector`, `jam`, `interleave`, `unroll` and `scalar_replace`, which mark how a loop runs
+(on threads, in vector lanes, iterations side by side, unrolled, elements kept in variables), and `ranks`, which only
+checks. Those that run iterations at the same time raise InputError where the loop carries a dependence."""
 
 from __future__ import annotations
 

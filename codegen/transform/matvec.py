@@ -1,4 +1,6 @@
-"""Legality of matrix-vector products, whoever wrote the plan."""
+"""Legality of the directive `product` for matrix-vector products: raises InputError unless the matrix lies as the form
+says, its lines run forward, and the sizes make a kernel; and returns the dependence that keeps a reduction in the
+source's order, if any."""
 
 from __future__ import annotations
 

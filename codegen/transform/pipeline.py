@@ -1,4 +1,6 @@
-"""The directive `pipeline`: iterations of a loop on threads, each a few stages behind the one before it (doacross)."""
+"""The directive `pipeline`: marks a loop whose iterations run on threads, each some stages behind the one before it
+(doacross), and the loop right inside it, whose iterations are the stages. Raises InputError where an iteration depends
+on a later stage of an earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The directive `product`: a statement's innermost loops as a blocked or matrix-vector product."""
+"""The directive `product`: replaces a statement's innermost loops by one band that is carried out as a blocked product,
+a matrix-vector product, or nests for certain sizes. Recognizes the product anew, and raises InputError where it is
+none, where a dependence is in the way, or where the plan's sizes make no code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The program under transformation, and what it means for a step to be legal."""
+"""The `Program` record (region, dependences, schedule tree and storage choices under transformation), and its legality:
+whether the tree keeps all dependences, a sentence about the first that it breaks, and which dependences and reductions
+a loop carries."""
 
 from __future__ import annotations
 

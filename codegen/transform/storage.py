@@ -1,4 +1,6 @@
-"""Placement of the region's local variables: declared as deep in the schedule tree as their live ranges allow."""
+"""Inserts declarations of the region's local variables (`Hold`) into the schedule tree: inside the loop that a plan
+names, else as deep as their live ranges allow; arrays that each thread has once as far outside as loops on threads
+allow."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Distributes files over the workers of a Dask scheduler: one at a time on every host, so that measurements stay
-alone."""
+"""Distributes the tuning of several files over the workers of a Dask scheduler: one file at a time on every host, so
+that measurements stay alone. `remote.py` is what a worker runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The tree as a graph: loops, data and computations; edges for nesting, for data flow, and for strides.
+"""Converts a loop tree to a graph: loops, data and computations as nodes; edges for nesting, for data flow, and for
+strides.
 
 T0 is the product, which never leaves a register; T1 is the sum, laid out as C.
 """

@@ -1,4 +1,4 @@
-"""The instruction set of this host."""
+"""Returns the instruction set of this host; NEON instead of one whose vectors have no fixed length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Entry point of a tuning worker on another host: one file with everything it needs sent along."""
+"""Tunes a file on another host: `pack` puts the file, its headers, options and known records into one parcel;
+`tune_parcel` tunes it there in a new process (this module as a program), and returns the result and new records."""
 
 from __future__ import annotations
 

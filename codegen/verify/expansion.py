@@ -1,4 +1,5 @@
-"""Proof of expansion: every read of an expanded variable still finds its value, and the variable its last one.
+"""Proof of array expansion (memory of the region in place of a variable): every read of an expanded variable still
+finds its value, and the variable its last one. `wrong_expansion` returns what would differ, or the empty string.
 
 Two regions are compared, the one before and the one after, with nothing taken from the way the second was made. All
 that may differ is where one variable lives: every read of it has the same writer in both, every cell lies in its

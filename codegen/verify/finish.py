@@ -1,4 +1,5 @@
-"""The text as it stands in the file against the text that was proven: only its layout and spelling are other ones.
+"""Compares the text as it stands in the file with the text that was proven: only layout and spelling may differ.
+Returns the first difference, or the empty string; `broken_lines` also breaks the long lines of a text.
 
 Calls for several numbers and macros for repeated parts are written out again as the C preprocessor does it, names are
 spelled as the user chose, and the two are compared token by token. Directives stay on lines of their own.

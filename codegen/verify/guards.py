@@ -1,4 +1,6 @@
-"""Proof of the run-time guards: the printed tests, read back, admit only what the model assumes.
+"""Proof of what stands ahead of a region's loops: the run-time guards, read back, admit only what the model assumes,
+and computed parameters are evaluated where they may be. Returns what is wrong, or the empty string; `check_ahead_of`
+raises Unsupported instead.
 
 A test that holds has to imply the set of parameters that the proofs of the loops start from, and a member behind a
 pointer is looked at only when it is known that the source follows the pointer. A computed parameter is evaluated where

@@ -1,4 +1,5 @@
-"""Proof of hoisted reads: one read serves several iterations only where all of them find the same value."""
+"""Proof of reads that the iterations of an interleaved loop (written out side by side) share: one read serves several
+iterations only where all of them find the same value. Returns findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Legality of vectorized matrix-vector products against their plain nest."""
+"""Legality of vectorized matrix-vector products against their plain nest: sums may stay in registers where nothing but
+an element's own sum is read from what the product writes. `unsafe_matvec` returns why not, or the empty string."""
 
 from __future__ import annotations
 

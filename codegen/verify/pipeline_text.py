@@ -1,4 +1,5 @@
-"""The lines around a pipelined loop, read back: turns, waits and stages. `pipelines.py` shows what these cover."""
+"""Checks the printed lines around a pipelined loop (turns of threads, waits, stages) against the loop; raises Unread.
+`pipelines.py` shows which dependences these waits cover."""
 
 from __future__ import annotations
 

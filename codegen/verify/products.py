@@ -1,4 +1,5 @@
-"""Legality of packed products against their plain nest.
+"""Legality of packed products against their plain nest: `unsafe_product` returns why a product must not be packed, or
+the empty string.
 
 A packed product goes through the depth in blocks. At the start of each block it copies that part of its right operand,
 and of its left one before each block of rows; then it updates its target, rows and columns in any order, the steps of

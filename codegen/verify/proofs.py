@@ -1,4 +1,6 @@
-"""The proofs. Each check is named after what it forbids and looks only at the C tree that will be printed.
+"""The proofs of a C tree: `prove` runs all checks (instances, dependences, races, subscripts, storage, products, kept
+and shared values, lowered loops) and returns the findings; an empty result is the proof. Each check is named after what
+it forbids and looks only at the C tree that will be printed.
 
 A failed check is an InternalError when the tool chose the schedule itself and a refusal of the plan when a
 user wrote it; `prove` returns the findings and leaves that judgement to its caller.

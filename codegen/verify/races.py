@@ -1,5 +1,5 @@
 """Proof that no parallel or vector loop carries a dependence, other than reductions in any order and what pipelines
-wait for."""
+wait for. Returns findings."""
 
 from __future__ import annotations
 

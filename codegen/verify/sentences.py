@@ -1,4 +1,4 @@
-"""Dependences as sentences about the user's own source."""
+"""Writes a dependence with one concrete pair of iterations as a sentence about the user's own source, for messages."""
 
 from __future__ import annotations
 

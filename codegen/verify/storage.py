@@ -1,4 +1,5 @@
-"""Proof of the storage of local variables: they are large enough, and a value is still there when it is read."""
+"""Proof of the storage of a region's local variables: it is declared, large enough, not shared by iterations of
+parallel loops, and a value is still there when it is read. Returns messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One text for several machines, expanded again for each: it has to be the text that was proven for that machine.
+"""Checks one text for several machines: with its macros expanded for a machine it has to be the text that was proven
+for that machine, and the macros ahead of it have to be chosen so. Returns what differs, or the empty string.
 
 Macros are replaced as the C preprocessor does it, and the result is compared token by token.
 """

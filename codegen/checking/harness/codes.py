@@ -1,5 +1,5 @@
-"""Operation codes of the test harness (sizes, fill, run, ...) and codes of element types, shared by Python and the
-generated C."""
+"""Codes shared by Python and the generated C of the test harness: what a case is asked to do (tell sizes, fill, run,
+...) and which values an element gets (real, signed, subscript, distinct, ...). `as_c` prints both as C enums."""
 
 from __future__ import annotations
 

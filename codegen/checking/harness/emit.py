@@ -1,5 +1,5 @@
-"""Prints regions as C functions on buffers for the test harness: declarations, sizes, fills, the region itself, and
-what is copied back."""
+"""Prints the C texts of the test harness: for each region a function on buffers (declarations, sizes, fills, the region
+itself, what is copied back), and the shared files that run cases, run them on ranks, or watch stores."""
 
 from __future__ import annotations
 

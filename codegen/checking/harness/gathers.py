@@ -1,4 +1,5 @@
-"""Indirect subscripts (`a[idx[i]]`): fills index arrays with values that stay in bounds during a check.
+"""Indirect subscripts (`a[idx[i]]`) in a check: finds the variables whose values become subscripts or loop bounds, and
+computes the least and largest index that such a subscript takes. The C of `emit.py` fills the arrays.
 
 What subscripts are made of gets small numbers that are not negative (`Kind.SUBSCRIPT`), so that sizes can be found
 for the arrays which they are subscripts of.

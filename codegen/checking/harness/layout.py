@@ -51,7 +51,7 @@ def _rank(b: HarnessBuffer) -> int:
 
 
 def read_layout(h: Harness, numbers: Sequence[int]) -> MemoryLayout:
-    """The numbers in the order of `check_emit.layout_texts`."""
+    """The numbers in the order of `_layout` in `harness/emit.py`."""
     rest = iter(numbers)
     ints, pairs = _take(rest, len(h.memory.ints)), _take(rest, 2 * len(h.computed))
     buffers = []

@@ -1,5 +1,6 @@
-"""Memory that the test harness allocates for a region: a buffer for each array and each pointer that is dereferenced,
-and the integers that sizes depend on."""
+"""Describes the memory that the test harness has to allocate for a region (`memory_of` returns `Memory`): buffers of
+variables, arrays and the pointers on the way to elements, integers that sizes depend on, declared bounds of subscripts,
+and globals that other files may define. Prints nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Candidate sizes to test: 0, 1, small primes, the edges of tiles, a larger one, and mixtures."""
+"""Candidate sizes to test, in groups with quotas: 0, 1 and small primes, the edges of tiles, a larger size, negative
+values of integers that are no array sizes, and random mixtures. `survey.py` chooses among them."""
 
 from __future__ import annotations
 

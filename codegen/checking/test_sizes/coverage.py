@@ -1,5 +1,5 @@
-"""Sizes that reach every statement of the generated code: each printed statement with the set of parameters at which
-it runs."""
+"""For each statement of the generated code the set of parameters at which it runs, and small sizes from that set, so
+that `survey.py` can add runs that reach statements which all others miss."""
 
 from __future__ import annotations
 

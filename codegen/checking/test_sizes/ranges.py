@@ -1,4 +1,5 @@
-"""Index ranges and amount of work of a region for given parameter values."""
+"""For given parameter values: the least and largest index of each array that a region touches, about how many statement
+instances it runs, and whether its model holds there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Chooses the test sizes of a region: only those at which the source stays inside its arrays."""
+"""Chooses the test vectors of a region (sizes and bytes of its buffers): only those at which the source stays inside
+its arrays, within limits of work and memory, with extra ones for generated statements that the others do not reach."""
 
 from __future__ import annotations
 

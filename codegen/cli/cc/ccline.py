@@ -1,4 +1,5 @@
-"""A C compiler's command line, as far as a wrapper has to understand it. gcc's and clang's options are meant."""
+"""Parses a command line of gcc or clang into options and inputs (`CcLine`), and makes others of it: the command that
+only preprocesses, and the same command with other input files. For `tilewright-cc` and compile_commands.json."""
 from __future__ import annotations
 
 import os

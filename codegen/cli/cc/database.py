@@ -1,4 +1,5 @@
-"""`-p`: the flags that a build gives a file, from its compile_commands.json."""
+"""`-p`: reads a build's compile_commands.json and returns the preprocessor command, flags and language that it has for
+one file, or for all; InputError where it cannot be read or has no entry."""
 from __future__ import annotations
 
 import json

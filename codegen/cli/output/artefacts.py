@@ -1,4 +1,5 @@
-"""What `gen` produces and where it goes: names come from -o and --emit, never from the content."""
+"""Which files `gen` writes: the artefacts of --emit (C, header, plan, report, harness) and the depfile, with texts and
+with paths made from -o. Raises BadCommandLine for outputs that exclude each other or would overwrite an input."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
-"""Internal errors: one line for the user, a folder with everything needed to repeat the run."""
+"""Internal errors: makes the one-line message for the user, and saves a folder with all that is needed to repeat the
+run: input, plan, command line and traceback."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""Progress lines of long commands on a terminal."""
+"""Progress of long commands on standard error: one line that is overwritten on a terminal, all lines with -v, otherwise
+nothing."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
-"""The report artefact: what was done to each region and why, for people, the same on every host."""
+"""The text of `gen --emit report`: options, then each region with what was done to it and its plan, then warnings and
+remarks; the same on every host."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,5 @@
-"""The manual page and the completions that are installed, from the tables: python -m codegen.cli.shell.share"""
+"""Writes the manual page and the shell completions that are installed (`codegen/share`), made from the tables of
+commands and options: python -m codegen.cli.shell.share"""
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,6 @@
-"""Content-addressed folders for generated sources, so that compiler caches (ccache) see the same command and
-`#line`s for the same text."""
+"""A temporary folder for generated sources whose name is a hash of their names and texts and the current folder, so
+that compiler caches (ccache) see the same command and `#line`s for the same text. Removed afterwards; locked while in
+use."""
 from __future__ import annotations
 
 import fcntl

@@ -1,4 +1,6 @@
-"""Run-time guards: the parameter values for which the affine model and the C text agree, and what the types allow."""
+"""Run-time guards: computes the set of parameter values for which the affine model and the C text agree: all
+assumptions hold, within the ranges of C types and the user's --context. Raises Unsupported where an assumption never
+holds."""
 
 from __future__ import annotations
 

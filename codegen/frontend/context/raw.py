@@ -1,4 +1,5 @@
-"""Raw statements: what the walk over a region produces before subscripts become access relations.
+"""Records that the walk over a region produces (raw statements, accesses, loops, local variables), before subscripts
+become access relations.
 
 Subscripts wait because flat arrays can only be given dimensions once every access to them has been seen.
 """

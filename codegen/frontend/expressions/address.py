@@ -1,4 +1,5 @@
-"""Address expressions as base array plus offsets, in elements of one type."""
+"""`Address`: a pointer expression as base array plus offsets, in elements of one type; `element` turns it into a
+subscript of that array. Also the types of lvalues and pointer expressions (`shape_of`)."""
 
 from __future__ import annotations
 

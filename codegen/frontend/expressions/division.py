@@ -1,4 +1,5 @@
-"""C's `/`, `%` and `^` by a constant as piecewise quasi-affine functions."""
+"""C's `/` and `%` by a constant, or by a parameter where only a few quotients are possible (else None), and `^` with a
+constant, as piecewise quasi-affine functions. C rounds towards zero."""
 
 from __future__ import annotations
 

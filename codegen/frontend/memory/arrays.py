@@ -1,4 +1,5 @@
-"""Arrays of the model: which accesses touch the same storage, and how their subscripts become indices."""
+"""Arrays of the model: groups the accesses of a region by variable and member, makes an `Array` of each group, and
+turns subscripts into affine indices, flat ones into several. What cannot be modelled is refused (Unsupported)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Local declarations inside a region: variables of the model, or names for affine formulas."""
+"""Checks of local declarations inside a region: Unsupported for what is no plain variable or array, or has a size that
+the region changes; `is_formula` tells whether a value is a formula of loop variables and parameters alone."""
 
 from __future__ import annotations
 

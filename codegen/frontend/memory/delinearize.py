@@ -1,4 +1,5 @@
-"""Flat subscripts `A[i*n + j]` as several dimensions, where every inner index stays in its row.
+"""Delinearization: finds strides for flat subscripts `A[i*n + j]` and splits each subscript into several indices, where
+every inner index stays in its row.
 
 What loop variables are multiplied by gives the strides, polynomials in the parameters: `x_max + 5` is one as well as
 `n * m`. A subscript is then divided by them, the outermost first. What is divided has no unique quotient:

@@ -1,4 +1,5 @@
-"""Subscripts through index arrays whose elements all differ: `y[idx[i]]`, `out[to[i] * m + j]`.
+"""Subscripts through index arrays whose elements all differ, `y[idx[i]]`, `out[to[i] * m + j]`: returns the affine
+indices that stand for such a subscript in the model.
 
 Where no two elements of `idx` are equal, iterations that read different elements of it use different elements of `y`.
 So the place in `idx` can stand for the subscript of `y`, if the region finds all elements of `y` in the same way.

@@ -1,4 +1,6 @@
-"""Live-out integers that the region sets to affine formulas: only their final values are stored.
+"""Removes needless stores to integer variables that nothing in the region reads: a statement is dropped where the
+function does not read the variable later, else cut down to its last instance, if it alone sets the variable and loops
+count up.
 
 Nothing in the region reads them. Where the function does not look at such a variable later, it need not be set at all;
 where it does, and one statement sets it, that runs once, for the last value.

@@ -1,4 +1,5 @@
-"""Arrays of pointers: `names[i] = NULL;`, `rows[i] = other[j];` are stores of plain values.
+"""Arrays of pointers: stores such as `names[i] = NULL;`, `rows[i] = other[j];` are stores of plain values. Refuses
+(Unsupported) regions that store pointers which they may also follow.
 
 A pointer that the region stores must be none of those that it follows to its elements: the model takes these for fixed.
 C tells objects of different types apart, so the types decide.

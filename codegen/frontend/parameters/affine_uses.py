@@ -1,4 +1,6 @@
-"""Names that a region uses in affine positions only (bounds, sums, values), not as factors of what must be affine."""
+"""`not_plain` returns those of some names (macros) that a region uses as stride, divisor or mask in a loop head,
+condition or subscript, or in an array's declared size. The others stand in affine positions only, and may be
+parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Numbers that parameters of a region are likely to be: the model is made for them, and generated code asks."""
+"""Specialization to constants: parameters that have one value in all calls in the file are fixed to it in the model.
+Each leaves an assumption, which generated code tests at run time."""
 
 from __future__ import annotations
 

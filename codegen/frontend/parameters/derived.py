@@ -1,5 +1,6 @@
 """Pointers that were assigned from another array before the region (`q = p + n`), rewritten as subscripts of that
-array.
+array. Also tells other passes what an integer holds before the region (`value_before`), and which statements run on
+every way to it (`before_region`).
 
 After `float *next = a + 1;` the region's `next[i]` is `a[i + 1]`: one array, and exact dependences. That needs the one
 assignment whose value reaches the region, and an offset made of values that have not changed since.

@@ -1,4 +1,5 @@
-"""Index arrays that the function fills with different numbers: `for (k = 0; k < n; k++) idx[k] = n - 1 - k;`.
+"""Finds index arrays that the function fills with different numbers ahead of the region, as `for (k = 0; k < n; k++)
+idx[k] = n - 1 - k;` does, and notes how many of their elements differ (`RegionSite.filled`).
 
 A formula that grows, or falls, with its place gives no two elements the same value. Shown is that the loop runs on
 every way to the region, and that nothing changes the elements between it and the end of the region.

@@ -1,5 +1,5 @@
-"""Undefined behaviour narrows the model: parameter values for which subscripts leave their arrays are left out, and
-stores that nobody reads are found.
+"""Narrows the model by undefined behaviour: leaves out parameter values for which subscripts leave arrays of constant
+size. Also finds statements whose values nobody can see (`unread`).
 
 Code for such sizes is never run; compilers that see a tile of it beyond the end of a fixed array warn.
 """

@@ -1,4 +1,5 @@
-"""Reinterpreted memory: `(uint8_t *)(words + i * wpl)` as bytes of the array `words`.
+"""Reinterpreted memory: rewrites addresses such as `(uint8_t *)(words + i * wpl)` as addresses in an array of the bytes
+of `words`. Raises Unsupported where a region writes memory that it uses both as bytes and as words.
 
 The bytes are an array of their own, which generated code has a pointer to (`words_bytes`). What the region writes must
 be used as bytes alone: the model does not know that two arrays are the same memory. Macros for images in words turn

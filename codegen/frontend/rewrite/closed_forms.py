@@ -1,4 +1,5 @@
-"""Closed forms of induction variables: what a variable has after loops that add a constant step to it."""
+"""Closed forms of induction variables: sums of what loops have added so far (`StepSum`), and the C expression of such a
+sum in the variable's type, with unsigned wrap-around kept. `induction.py` puts them in place of the variables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Values that integers have on entry to the region: a formula of other names where the function shows one, else a
-name for the value."""
+"""Values that integers have on entry to the region: a formula of other names where the function shows one, else a new
+name for the value. Loops that go on with their counter, `for (i = i; ...)`, get it as their first value."""
 
 from __future__ import annotations
 

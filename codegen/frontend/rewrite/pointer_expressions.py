@@ -1,4 +1,7 @@
-"""Expressions that use tracked pointers, rewritten as subscripts, addresses and conditions without them."""
+"""Rewrites one expression that uses tracked pointers, for the pass in `pointers.py`: `*p`, `p[i]` and `p->x` become
+elements of the array that p points into, comparisons and differences of two pointers become those of their indices, and
+null tests compare the array with 0. `Env` holds where each pointer leads at that point; Unsupported is raised where
+that is not known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Loops over tracked pointers: the position of each pointer in an iteration and after the loop."""
+"""Rewrites `for` loops over tracked pointers, for the pass in `pointers.py`: a pointer counter becomes an integer,
+initial assignments of pointers move ahead of the loop, and their increments are dropped from its header. Instead each
+pointer gets its address at the start of an iteration and behind the loop, as array and offsets (None if unknown)."""
 
 from __future__ import annotations
 

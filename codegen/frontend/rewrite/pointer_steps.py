@@ -1,4 +1,6 @@
-"""Strides of pointers: how far a pointer advances in an iteration of a loop, and over the whole loop.
+"""Computes how far a `for` loop moves a pointer in an iteration (`advance`) and how often a loop runs (`trips`), as C
+expressions; None where that differs between iterations. Also reads headers: loops that count (`CountedWalk`), and loops
+that may count with a pointer (`pointer_head`).
 
 `for (y = 0; y < h; y++) for (x = 0; x < w; x++) *p++ = 0;` leaves p at `y * w + x` behind its start, in the inner loop:
 who is there knows that it runs w times. Outside of it w may be negative, and nothing is known.

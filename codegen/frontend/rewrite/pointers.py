@@ -1,4 +1,6 @@
-"""Pointers that the region itself assigns and advances, rewritten as subscripts of the arrays they point into.
+"""Pointers that the region itself assigns and advances, rewritten as subscripts of the arrays they point into:
+`with_bound` returns the region without them. Unsupported where one may lead to different arrays, or is read after the
+region.
 
 After `float *x = inp + b * C;` the region's `x[i]` is `inp[b * C + i]`: one array, and exact dependences. What is added
 keeps the value it had: where the region changes a variable in it, a new variable holds the sum. A pointer that was set

@@ -1,4 +1,5 @@
-"""Increments inside expressions (`a[i++] = x`), rewritten as statements of their own.
+"""Moves increments and assignments of numbers out of expressions (`a[i++] = x`, `if ((k = p[i]) != i)`), as statements
+of their own before or behind: returns the region so rewritten. Those in calls and loop headers stay.
 
 `a[k++] = x;` is `a[k] = x; k++;`, `a[k += 2] = x;` is `k += 2; a[k] = x;`, and `if ((k = p[i]) != i)` is `k = p[i];
 if (k != i)`, where nothing else in the statement or condition looks at k and the step is sure to be taken.

@@ -1,4 +1,5 @@
-"""Pointers to void, typed by the region's casts: `((struct state *)arg)->n`, `((float *)buffer)[i]`.
+"""Replaces casts of a `void *` variable (`((struct state *)arg)->n`, `((float *)buffer)[i]`) by a new pointer variable
+of that type: returns the region so rewritten, where it does not set the variable.
 
 A pointer with that type takes the place of the casts; generated code sets it ahead of the region. Memory that is seen
 with two types stays as it is.

@@ -1,4 +1,6 @@
-"""Builds the model's statements: assignments, conditional assignments, declared variables."""
+"""Builds the model's statements from assignments, from an `if` that sets one place, and for the final values of loop
+counters; registers variables that are declared in the region. Base class of the walk over control flow
+(`control.py`)."""
 
 from __future__ import annotations
 

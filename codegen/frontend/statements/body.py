@@ -1,4 +1,5 @@
-"""Right-hand sides: pycparser expressions to bodies, with their accesses and affine leaves collected."""
+"""Converts the C expressions of one statement (right-hand side, target, subscripts) to the model's `Expr`, and collects
+its accesses and affine values. Raises Unsupported for side effects, and for calls that are not pure."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Loops with data-dependent trip counts, kept whole inside a statement: `for (k = ptr[i]; k < ptr[i + 1]; k++) sum +=
-val[k] * x[col[k]];`.
+"""Converts an inner loop whose trip count depends on data into the expression of one statement (`DataLoop`), such as
+`for (k = ptr[i]; k < ptr[i + 1]; k++) sum += val[k] * x[col[k]];`. It may hold loops, `if`, jumps, numbers that it
+declares and assignments; Unsupported for anything else.
 
 Such a loop is one statement of the model, carried out as it was written. Its counter and its variables are data, so
 that elements which they are subscripts of may lie anywhere. It stores to one place, or to one array.

@@ -1,4 +1,6 @@
-"""`for` headers: the set of values that a loop variable takes."""
+"""Reads the header of a `for` (counter, first value, condition, constant step) and builds the isl domain of its body,
+and the counter's value after the loop. Unsupported where it does not count an integer by constant steps; that unsigned
+and narrow counters do not wrap around becomes an assumption."""
 
 from __future__ import annotations
 

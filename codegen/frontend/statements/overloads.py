@@ -1,4 +1,5 @@
-"""Functions of C++'s standard library that the types of their arguments choose, as the functions of C that are meant.
+"""Replaces calls of C++ standard functions that are overloaded by argument type (`std::sqrt`, `std::abs`, `std::max`)
+in the syntax tree, by the C functions that are meant or by a `?:`. Raises Unsupported for functions that are not known.
 
 `std::sqrt` of a float is sqrtf, `std::abs` of a double is fabs, and `std::max` is a choice between two values. The
 names become the compiler's own, which need no header. The slice gives such functions a prefix (`source/cxx/body.py`).

@@ -1,4 +1,6 @@
-"""Regions inside an OpenMP parallel region: their loops are shared out among the existing team by `omp for`.
+"""Checks regions whose loops `omp for` shares out among the team of an `omp parallel` around them. `in_team` says
+whether a region is one; Unsupported unless the target has threads and every statement is such a loop. `check_shared`
+raises Unsupported for variables of which each thread has its own.
 
 All threads of the team come to such a region, and each runs a part of its loops. So must whatever replaces them: a loop
 that stayed whole would be run by every thread.

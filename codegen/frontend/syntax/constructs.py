@@ -1,4 +1,6 @@
-"""Constructs of OpenMP and OpenACC around a region: who runs it, and how often.
+"""Checks the OpenMP and OpenACC constructs around a region (`check_constructs`): a warning where threads of a team run
+it, which is then transformed for one thread; Unsupported in code for an accelerator, behind a directive right in front
+of the region, and for compute cores (`cores`) in any construct.
 
 Inside `omp parallel`, `omp for`, `omp task` and the like, the region is run by single threads of a team, once or by
 each of them. What it does there stays right as long as it starts no threads of its own, which would be too many. On a

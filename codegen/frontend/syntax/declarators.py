@@ -1,4 +1,6 @@
-"""From pycparser declarations to declarators: which dimensions and pointers lie between a name and its element."""
+"""Reads C types from pycparser declarations as `DeclaredType` (arrays and pointers from the name inwards, then the
+element type or struct), by the typedefs and tags of the file (`TypeTable`). Also a function's parameters, enumerators,
+and the values of integer constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Helpers for passes over the syntax tree: the base name, subscripts and type of an lvalue."""
+"""Small functions on lvalues of the syntax tree: their base variable and subscripts, whether they load from memory,
+variables whose address is taken; and on declared types: under another name, or leading to other memory."""
 
 from __future__ import annotations
 

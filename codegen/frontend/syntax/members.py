@@ -1,4 +1,5 @@
-"""Members of structs and unions: their types, and which of them share bytes."""
+"""Looks up a member of a struct or union by its name (`find_member`): its type, and whether it shares bytes with other
+members. None for bit-fields and unknown types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""OpenMP and vendor pragmas inside a region: those that only say how a loop may run are dropped.
+"""Checks an OpenMP or OpenACC pragma inside a region: one that only shares out or orders iterations (`for`, `simd`,
+`atomic`) is dropped with a remark, which is returned; any other raises Unsupported. None for pragmas of other kinds.
 
 A program with such a directive means what it means without it: work is shared out, or threads take turns. Generated
 code is proven against the source read in order, and has directives of its own.

@@ -1,4 +1,5 @@
-"""Which calls may stand in a statement: those that only compute a value from their arguments."""
+"""Decides whether a function may be called in a statement of the model (`is_pure`): it was declared pure, is a known
+math function, or has a body in this file that uses nothing but its own numbers, constant tables and such functions."""
 
 from __future__ import annotations
 

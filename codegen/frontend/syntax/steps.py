@@ -1,4 +1,5 @@
-"""How much an expression adds to a variable: `i++`, `i += 2`, `i = i - 1`."""
+"""Returns the constant that an expression adds to a variable (`i++`, `i += 2`, `i = i - 1`); None for any other
+expression."""
 
 from __future__ import annotations
 

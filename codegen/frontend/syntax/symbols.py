@@ -1,4 +1,6 @@
-"""Symbol table of a region: where it lies in its function, and what every name is declared as there."""
+"""Finds a region in the syntax tree and returns its surroundings (`RegionSite`): its statements and function, the type
+of every name that is visible there, pragmas around it, and whether a variable is used outside. Unsupported unless it
+lies in the body of one function."""
 
 from __future__ import annotations
 

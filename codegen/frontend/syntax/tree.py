@@ -1,4 +1,5 @@
-"""Helpers that build and copy pycparser nodes, for rewriting passes."""
+"""Functions on pycparser trees for rewriting passes: walk and copy nodes, list the names that are used, assigned or
+declared, build blocks and declarations, find names that are free, and exchange the statements of a region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Device descriptions, read from TOML: limits on threads, registers and shared memory, and rates."""
+"""The `Device` record (limits on threads, registers and shared memory, and rates), read from TOML: a built-in
+description by its name (`--device`), or a file. InputError for unknown names, and for keys that are unknown, missing or
+of another type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The planner for devices: which loops become threads, in blocks of which size."""
+"""The planner for devices: returns the cheapest of several plans by a cost model, each with a loop order (by dependence
+levels, isl's, with instances split, or wavefronts), the loops of each nest that become threads, and the threads of a
+block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Several iterations of the outermost loop for each thread, where neighbours read the same elements: stencils.
+"""Gives each thread several iterations of the outermost loop (thread coarsening), where neighbours read the same
+elements: stencils. Returns the program with the tile and order directives for it; none where nothing is shared.
 
 A thread then loads an element once that the plain kernel loads in several threads, and computes its place once.
 """

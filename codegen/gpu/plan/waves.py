@@ -1,4 +1,5 @@
-"""Wavefronts: nests in which every loop carries dependences, and all of them point forward.
+"""Wavefronts, for nests without a parallel loop whose outer loops' dependences all point forward: returns a schedule
+tree with an outer loop over the sum of those loops, a wave, and marks all but the last of them as parallel inside it.
 
 The sum of the loops' values, a wave, is larger at the end of each dependence between different points than at its
 beginning. So waves follow each other as launches, and all points of one run on threads.

@@ -1,4 +1,6 @@
-"""What a statement of the host may do with memory, where arrays of regions stay on the device meanwhile.
+"""Classifies a statement of the host by what it may do with memory (`Effect`: nothing, reads, writes, calls an unknown
+function, calls one that only consists of regions, ends the block), for parts of a program in which arrays of regions
+stay on the device.
 
 A statement is judged by its own text. Plain variables are never on the device alone: only what goes through subscripts,
 pointers and calls counts. What is not understood counts as a call of a function that nobody knows.

@@ -1,5 +1,6 @@
-"""Where arrays stay on the device: between `#pragma tilewright data` and `#pragma tilewright end data`, and from one
-region to the next where nothing between them touches memory."""
+"""Finds where arrays stay on the device: between `#pragma tilewright data` and `#pragma tilewright end data`, and from
+one region to the next where nothing between them touches memory. Returns the edits of the file for that, and why parts
+were refused (`Stays`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The statements of the host's program inside a part of it in which arrays stay on the device: where copies go.
+"""Walks over the host's statements in a part of the program in which arrays stay on the device, and collects the edits
+that copy arrays home ahead of statements which may use them. Raises Leaves where a statement leaves that part.
 
 A textual walk over the user's own tokens. Ahead of a statement that may read elements, what is on the device alone is
 copied home; ahead of one that may write some, the device also forgets what it has. Calls of functions that nobody knows

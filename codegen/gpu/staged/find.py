@@ -1,4 +1,5 @@
-"""Finds the loops of a device's threads that can read what they need from shared memory."""
+"""Reads a loop that each thread of a device runs (`thread_loop`), finds the arrays that it can read from shared memory
+(`operands`), and lays out how a block carries it out with these (`staged_loop`). NoTiles says why not."""
 
 from __future__ import annotations
 

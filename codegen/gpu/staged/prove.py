@@ -1,4 +1,6 @@
 """Proofs about loops of threads that read shared memory: it holds what the plain loop reads from the arrays.
+`wrong_loop` returns a sentence about the first that fails; `proven` raises NoTiles then, or where shared memory is too
+small.
 
 The formulas and rules are those of products in tiles (`tiles/prove.py`, `tiles/synchronization.py`): a block is a tile
 with one row for each thread, and no columns.

@@ -1,5 +1,5 @@
-"""Proof of the statements of a loop that reads shared memory: with the elements that shared memory, registers and kept
-values stand for in their places, they are those of the plain loop."""
+"""Proof of the statements of a loop that reads shared memory, as printed: with the elements that shared memory,
+registers and kept values stand for in their places, they are those of the plain loop, or Unread is raised."""
 
 from __future__ import annotations
 

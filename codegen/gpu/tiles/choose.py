@@ -1,4 +1,5 @@
-"""Chooses tile sizes for products on a device, by the plan or by the tool's own model."""
+"""Products in tiles on a device: builds and proves those that a plan's directives ask for (`tiled_products`), and adds
+such directives to the tool's own plans, with the first sizes in a table that fit the device (`in_tiles`)."""
 
 from __future__ import annotations
 

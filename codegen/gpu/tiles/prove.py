@@ -1,5 +1,5 @@
 """Proofs about products in tiles: what is computed from shared memory equals what the plain nest computes from the
-arrays.
+arrays. `wrong_tile` returns a sentence about the first proof that fails, empty where none does.
 
 Formulas are parsed from the text that is printed (`model.parsed`) and read as relations. Numbers of threads, registers
 and rooms are constants; parts of the depth are counted by a variable, and there is any number of them.

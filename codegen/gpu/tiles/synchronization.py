@@ -1,5 +1,5 @@
 """Proofs about copies, waits and barriers of a product in tiles: shared memory holds what is read, and no thread
-overwrites it meanwhile.
+overwrites it meanwhile. `wrong_order` returns a sentence about the first rule that is broken, empty where none is.
 
 Events have times: the iteration of the loop over parts of the depth, -1 ahead of it, and their position there. There
 are n parts, whatever n is. A copy belongs to the group that the next commit closes; a wait that leaves b groups under

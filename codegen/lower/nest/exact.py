@@ -1,4 +1,6 @@
-"""Kernels for products of certain sizes: the loop nest that a plan gives for them, and what has to hold for its use."""
+"""Kernels for products of certain sizes: reads the loop nest that a plan gives for them as a contraction, and makes its
+kernel (`exact_kernels`). `unfit` returns a sentence where the nest does not fit the product or its arrays, or there is
+no code for it; else an empty text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""From a contraction and its loop order to a kernel: what is unrolled, and what stays in registers."""
+"""Makes the kernel of a contraction in a given loop order: a name with its schedule (`schedule.py` decides what is
+unrolled and held in registers). CannotEmit where vectors would change the order of sums, or packed operands would take
+too much stack."""
 
 from __future__ import annotations
 

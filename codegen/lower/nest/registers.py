@@ -1,5 +1,5 @@
-"""Register allocation of a contraction's nest: operands kept in registers, loads and prefetches ahead of use,
-partial sums."""
+"""Decides for a contraction's nest which operand stays in registers and how far ahead the other is loaded
+(`residence`), how many partial sums there are (`copies`), and which cache lines are prefetched (`asked_ahead`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Buffers of panels: the part of an array that a rank reads in a panel, as an array of its own.
+"""Buffers of panels: the part of an array that a rank reads in a panel, as an array of its own (`buffer_of`); what
+ranks send ahead of a panel (`panel_exchange`); and what a rank runs in it, with buffers in the place of arrays
+(`panel_program`).
 
 The buffer has the box around what is read: its element [x - low][y - low'] is the array's element [x][y]. A message
 takes elements from the array where they are held, and puts them into the buffer of the rank that reads them.

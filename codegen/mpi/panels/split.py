@@ -1,4 +1,6 @@
-"""Panels of a product: operands in blocks come to a rank piece by piece along the loop that adds up (SUMMA).
+"""Splits phases that compute a product into panels (SUMMA): operands in blocks come to a rank piece by piece along the
+loop that adds up. Returns the phases so cut; those for which it gains nothing or would change the order of dependences
+stay whole.
 
 A rank that computes a block of C += A * B reads rows of A and columns of B that are many times its own blocks. It runs
 its iterations in ranges of values of k, and gets for each range the panel of A and the panel of B that belong to it:

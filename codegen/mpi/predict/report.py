@@ -1,4 +1,5 @@
-"""What `inspect` shows of ranks: who owns what, what is sent to whom, and what that takes."""
+"""Text that `inspect` prints about ranks: which loops and arrays are in blocks and what is sent when (`shared_lines`);
+and at given sizes the predicted time, bytes from rank to rank, a few steps and scaling (`predicted`)."""
 
 from __future__ import annotations
 

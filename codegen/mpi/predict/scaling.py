@@ -1,4 +1,5 @@
-"""Strong and weak scaling to many ranks, as numbers and as a picture."""
+"""Predicts strong and weak scaling of a region from 1 to 10000 ranks: speedup and efficiency as numbers (`scaling`),
+and as an SVG chart with a line for each network (`chart`)."""
 
 from __future__ import annotations
 

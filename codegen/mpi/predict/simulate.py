@@ -1,4 +1,5 @@
-"""Time on many ranks: counts of iterations and bytes, times what one of each takes.
+"""Predicts the seconds of a region on many ranks (`predict`): counts of iterations and bytes, times what one of each
+takes. The result tells computing, waiting for messages, and messages hidden behind computing apart.
 
 A rank computes a phase, then its messages travel while the next phase computes what does not need them; the rest of
 their time is waited for. All ranks are as late as the latest of some that are looked at: the first, one in the middle

@@ -1,4 +1,5 @@
-"""A few steps of a region on some ranks, one event after the other: who computes, who waits, what is under way."""
+"""Simulates a few steps of a region on its ranks, as one event after the other: who computes, who waits, what is under
+way (`simulate`); and shows the events as a line of text for each rank, or as SVG."""
 
 from __future__ import annotations
 

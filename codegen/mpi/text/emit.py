@@ -1,4 +1,6 @@
-"""Prints a region for several ranks, with the text for one rank in its other branch."""
+"""Prints a region for several MPI ranks (`emit_ranks`): the shared phases behind a guard (assumptions of the model, no
+overlap, more than one rank, worth it), and the given text for one rank in the else branch. The printed text is read
+back and proven; raises NotShared where that fails."""
 
 from __future__ import annotations
 

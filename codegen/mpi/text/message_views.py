@@ -1,4 +1,5 @@
-"""Template values for messages: loops over their elements, and the ends of the blocks of two ranks."""
+"""Builds the `View` records (C lines and loops that templates print) of messages: loops over their elements, the ends
+of the blocks of giver and taker, and the call that exchanges them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Template values for phases in panels: a loop over panels in which the next one travels while this one is computed."""
+"""Builds the `View` records (C lines and loops that templates print) of a phase in panels: a loop over panels in which
+the next one travels while this one is computed, with the ends and buffers of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Proof of what ranks run of a phase: its views are the proven tree's, and the text is that of the views."""
+"""Checks what is printed for ranks, and raises NotShared if it is not what was proven: the views of a phase are its
+proven loops (`check_phase`), and the region's text is that of its views under the guard (`check_text`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Proof of what ranks run around phases: the views of a region are read beside the proven loops and sets.
+"""Proof of what ranks run around phases (`check_ranks`): the views of a region are read beside the proven loops and
+sets, and NotShared is raised where they differ.
 
 Phases stand where the loops around them have them, each with the block that is this rank's. Behind each of them, and at
 both ends, the elements of messages are those of the proven loops. Whoever sends a message and whoever receives it run

@@ -1,4 +1,5 @@
-"""Proof of printed loops over the elements of messages: they are read beside the proven loops.
+"""Proof of printed loops over the elements of messages: `ElementReader` reads their views beside the proven loops, and
+raises Unread where they differ.
 
 A run of elements stands for a loop where the elements lie side by side, which the printed subscripts show.
 """

@@ -1,4 +1,6 @@
-"""What has to stand around a phase in panels: ends of panels, and rooms of which each has place for its panel.
+"""What `read_back.py` asks of the text around a phase in panels (`PanelText`): the values that the head of the loop
+over panels must have (Unread if it is no such loop), and the lines that declare ends of panels, and rooms of which each
+has place for its panel.
 
 Two panels that follow each other lie in different rooms, so that one can arrive while the other is read.
 """

@@ -1,4 +1,5 @@
-"""Template values for phases, with what ranks send behind them."""
+"""Builds the `View` records (C lines and loops that templates print) of what one rank runs of a region
+(`RankViews.region`): its blocks, the loops around phases, the phases, and what ranks send or join behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Messages of wide halos: what ranks send each other ahead of some steps that they take without a message."""
+"""Messages of wide halos: the elements, as a set for each array, that ranks send each other ahead of some steps that
+they take without a message (`wide_halo`); and the proof that what nobody writes need not be sent again (`not_kept`)."""
 
 from __future__ import annotations
 

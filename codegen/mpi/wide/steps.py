@@ -1,4 +1,6 @@
 """Wide halos: ranks exchange every few time steps, and compute what they need of their neighbours' blocks themselves.
+Finds how far that reaches beyond a block (`widened`, None where it cannot be done), and builds the program that one
+rank runs (`wide_program`).
 
 A rank runs steps `tw_step_from` to before `tw_step_to` of the loop around all phases without a message. At the last of
 them it runs its block; at each step before, more on both sides along each axis of the grid of ranks, so that every

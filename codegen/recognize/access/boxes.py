@@ -1,4 +1,5 @@
-"""Iteration domains as bounding boxes, with the constraints that cut corners off (triangles, bands)."""
+"""Bounding boxes of iteration domains (`hull`), and the affine constraints that cut corners off (`cuts`: triangles,
+bands); None where no conjunction of such describes the domain, as with steps other than one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Constant strides of accesses and constant trip counts of loops, where both are numbers."""
+"""Strides of an access in elements along each iterator, and trip counts of a statement's inner loops, where all of them
+are constants; None otherwise."""
 
 from __future__ import annotations
 

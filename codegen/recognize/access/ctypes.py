@@ -1,4 +1,5 @@
-"""C types of expressions, by the usual arithmetic conversions."""
+"""Finds the C type of an expression by the usual arithmetic conversions (`type_of`), None where it is not known; and
+the name of a type in vector lanes, such as f64 (`element_name`)."""
 
 from __future__ import annotations
 

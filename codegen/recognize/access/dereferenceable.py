@@ -1,4 +1,5 @@
-"""Which elements surely exist and may be read speculatively, although the source would not read them at that point.
+"""Decides which elements surely exist and may be read speculatively, although the source would not read them at that
+point (`exists`, `certain`); and whether the region writes all that a statement may write, whatever the data (`owned`).
 
 Packing reads operands ahead of the conditions that stand before them, and reads a whole box where the source visits a
 part of it. An element is there if the array is declared that large, or if it lies between elements that the region

@@ -1,4 +1,5 @@
-"""Upper bounds of trip counts, from the array sizes within which the source has a meaning."""
+"""An upper bound of a loop's trip count (`longest`), whatever the parameters: from the array sizes within which the
+source has a meaning. None where there is no bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Value ranges of integer expressions, from the types and constants in them."""
+"""Bounds the values of an expression by interval arithmetic (`interval`), from the types and constants in it and from
+bounds that the caller has for what it reads; None where there are no bounds."""
 
 from __future__ import annotations
 

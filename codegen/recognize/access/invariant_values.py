@@ -1,5 +1,5 @@
-"""Values that do not depend on an iterator, found through recurrences: `p[i][j] = 1 / (2 - p[i][j - 1])`, every row
-begun alike.
+"""Finds statements (`alike`) and reads (`alike_reads`) whose values do not depend on an iterator, through recurrences,
+too: `p[i][j] = 1 / (2 - p[i][j - 1])`, every row begun alike.
 
 Two instances of a statement give the same value when each thing that they read is the same: the very same value, or
 two values of one statement of which the same is true. What is assumed of those is asked of them in turn, until nothing

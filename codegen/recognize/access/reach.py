@@ -1,4 +1,5 @@
-"""Bounds on indirect subscripts from types and masks alone: `lut[pixel]` with bytes for pixels."""
+"""Bounds the indirect subscripts of an array from types and masks alone, `lut[pixel]` with bytes for pixels: the least
+and the largest (`reach`), None where they are not known or too far away for any memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Temporal reuse: elements that the next iterations of a loop use again, candidates for scalar replacement."""
+"""Temporal reuse, for scalar replacement: finds the reads of an innermost loop whose element one of the last four
+iterations has read or written (`used_again`), or another statement of the iteration has written (`just_written`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Strides of accesses along each loop: the basis for choosing innermost loops and tiles."""
+"""Strides of accesses: how far an access moves along each dimension of its array when a loop advances by one (`move`),
+None where that is no fixed step. The basis for choosing innermost loops and tiles."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Arrays of small structs as arrays with one more dimension, where members of one type lie side by side.
+"""Rewrites arrays of small structs as arrays with one more dimension, where members of one type lie side by side
+(`with_members`).
 
 `C[i][j].re` and `C[i][j].im` are then elements 0 and 1 of row `C[i][j]`, which a transfer takes along together. Whether
-the struct has that layout is asked when the program runs (`layout_test`).
+the struct has that layout is asked when the program runs (`layout_tests`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Periodic subscripts, as in a[(i + 1) % n]: plain at all but a few points, and loops over those get code of their
+"""Periodic subscripts, as in a[(i + 1) % n]: finds the points at which they do not wrap around, all but a few
+(`plain_points`), and simplifies subscripts there (`settled`). `ast/schedule.py` gives those points code of their
 own."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Equivalence classes of blocks that differ in which of their coordinates coincide, each with its own ownership
-answer."""
+"""Partitions the blocks of a nest by which of their tile coordinates coincide (`classes`), where these move the same
+subscript of an array: each class can have its own ownership answer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Decides whether an array element is used by one thread only: cheap matrix tests first, then isl, with the reason
-in words."""
+"""Decides whether the elements of a reference are used by one thread only within each block, an iteration of the loops
+around the thread loops (`verdict`): yes, no, or only in blocks with certain tile coordinates (such as `ti == tj`), with
+the reason in words. Tests subscript matrices first, then asks isl."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Which elements and blocks of a nest more than one thread uses, and which dependences cross threads: exactly, with
-isl; borders, coarse threads and parameters included."""
+"""Exact sharing tests with isl: inside each block (an iteration of the loops around the threads), which elements
+different threads touch through two references, and in which blocks that happens or a dependence crosses threads.
+Borders, coarse threads and parameters are included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Register tiles of stencils and products: how many rows and vectors can share what one thread owns.
+"""Chooses register tiles of stencils and products (`register_tile`): how many rows side by side, and how many vectors
+of each, share what one thread owns.
 
 One count decides: the different elements that the iterations of a tile touch. What the loops inside leave in its place
 belongs to the tile, and stays in registers while they run; what neighbours share is read once for all of them. The tile

@@ -1,5 +1,5 @@
-"""Variables that can be `firstprivate` and `lastprivate`, arrays too: each iteration has its own, though they are live
-before or after the loop.
+"""Makes variables `firstprivate` and `lastprivate`, arrays too: each iteration has its own, though they are live before
+or after the loop. `lastprivates` returns the new region, or None unless a loop loses its dependences.
 
 `for (i) { t = A[i]; B[i] = t * t; } return t;` writes one `t` over and over, which keeps the loop from running in
 parallel. With an own `t` in each iteration, and the last one of them copied to `t` where it is final, only values

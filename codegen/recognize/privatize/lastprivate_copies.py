@@ -1,4 +1,5 @@
-"""Copy-in and copy-out statements of firstprivate and lastprivate variables."""
+"""Makes the copy-in and copy-out statements of firstprivate and lastprivate variables (`into_copy`, `back_copy`), and
+puts them into the schedule tree (`with_copies`)."""
 
 from __future__ import annotations
 

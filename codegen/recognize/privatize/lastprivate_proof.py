@@ -1,5 +1,5 @@
 """Proof for `lastprivate.py`: with a variable of its own in each iteration every read has the writer it had, and the
-region leaves the same values.
+region leaves the same values. `wrong_privatization` returns what would differ; empty if nothing does.
 
 Values come into iterations and leave them by copies. Who wrote what a read finds is followed through those; no copy may
 read what another has brought.

@@ -1,4 +1,5 @@
-"""Scalars that accumulate a sum for one array element: the element itself can accumulate it (forwarding).
+"""Rewrites scalars that accumulate a sum for one array element: the element itself accumulates it (forwarding).
+`forward` returns the new region and its tree, or None where that would change something.
 
 `double s = 0; for (k) s += ...; C[i][j] = s;` computes in C[i][j] what `C[i][j] = 0; for (k) C[i][j] += ...` does, and
 the second form is a product that can be blocked. The copy goes; every use of the scalar becomes the element. This holds

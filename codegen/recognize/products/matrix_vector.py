@@ -1,4 +1,6 @@
-"""Matrix-vector products: contractions without columns whose matrix can be used where it lies.
+"""Matrix-vector products, contractions without columns: decides whether their matrix can be used where it lies, and
+along which loop vectors load it (`layout`; NoContraction otherwise), and whether their steps give the same bits in any
+order (`in_any_order`).
 
 Lanes need neighbours. Along the result ("lanes") every element is computed in its own lane, step by step in the
 source's order. Along the depth ("across") neighbours belong to one element of the result.

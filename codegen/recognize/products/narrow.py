@@ -1,4 +1,5 @@
-"""Integer products whose factors need only half the width of the sum (widening multiply-add)."""
+"""Integer products whose factors need only half the width of the sum (widening multiply-add): `narrow_of` returns that
+narrower element type, or an empty text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Chart of the report page: the data of a tile beside the cache sizes."""
+"""The data of one tile beside the cache sizes, for the report page: as a table (`footprint_table`) and as a bar chart
+(`footprint_picture`); None where nothing is tiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Everything the page shows of one region."""
+"""Collects what the report page shows of one region (`details`): model, directives with the trees around them,
+pictures, footprints, roofline, ownership and remarks, or its refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Helpers that make SVG shapes. Coordinates are rounded, which keeps the page small."""
+"""Makes SVG elements: paths, lines, rectangles, dots, text and arrows. Coordinates are rounded, which keeps the page
+small."""
 
 from __future__ import annotations
 

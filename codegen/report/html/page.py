@@ -1,4 +1,5 @@
-"""The whole page: both files side by side, then each region."""
+"""Makes the HTML report on a file (`describe_html`): both files side by side, then each region. A page that is too long
+loses parts (`thin.py`)."""
 
 from __future__ import annotations
 

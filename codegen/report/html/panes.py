@@ -1,4 +1,5 @@
-"""The two files as numbered lines, with the statements on each, linked both ways."""
+"""The source and the new file as numbered, coloured lines for the report page, with the statements on each, linked both
+ways, and refusals below their lines."""
 
 from __future__ import annotations
 

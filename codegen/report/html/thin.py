@@ -1,5 +1,5 @@
-"""Limits the size of the report page: what is left out first where a file has many regions. The code itself always
-stays."""
+"""Limits the size of the report page: takes trees of directives, tables of owners or pictures of iterations out of all
+regions, which `page.py` does in this order while the page is too long. The code itself always stays."""
 
 from __future__ import annotations
 

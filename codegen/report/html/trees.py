@@ -1,4 +1,5 @@
-"""Schedule trees as rows, and what each directive of a plan makes of them."""
+"""Schedule trees as rows for the report page (`rows_of`), and for each directive of a plan the rows before and after
+it, with what differs marked (`steps`)."""
 
 from __future__ import annotations
 

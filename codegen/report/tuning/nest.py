@@ -1,4 +1,5 @@
-"""A plan drawn: every loop is a box around what it repeats. Nests of a product for certain sizes stand below it."""
+"""Draws the schedule tree of a plan as SVG (`nest_picture`): every loop is a box around what it repeats. Nests of a
+product for certain sizes stand below it."""
 
 from __future__ import annotations
 

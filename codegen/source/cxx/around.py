@@ -1,4 +1,5 @@
-"""Parses the function around a region in C++: its parameters, the open blocks, and what they declare."""
+"""Parses the function around a region in C++ (`EnclosingFunction`): its parameters, the open blocks, and what they
+declare; raises NotC for a region in a lambda or a local class."""
 from __future__ import annotations
 
 from itertools import pairwise

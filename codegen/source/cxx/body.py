@@ -1,5 +1,5 @@
-"""Translates C++ statements to C in place: casts, constants and names of the standard library respelled; what has no
-counterpart in C is refused by name."""
+"""Translates C++ statements to C in place: casts, constants and names of the standard library respelled; raises NotC,
+with the name of the construct, for what has no counterpart in C."""
 from __future__ import annotations
 
 import re

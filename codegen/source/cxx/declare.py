@@ -1,4 +1,5 @@
-"""Parses C++ declarations into specifiers and declarators."""
+"""Parses the tokens of a C++ declaration into specifiers and declarators; returns None where they are an expression or
+another statement."""
 from __future__ import annotations
 
 from collections.abc import Callable

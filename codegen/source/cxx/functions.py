@@ -1,4 +1,6 @@
-"""Functions of a C++ file that a region calls, translated to C."""
+"""Translates a function of the C++ file that a region calls to a `static` C function, which is added to the region's
+declarations; raises NotC for templates and overloads. `define` returns False where the body is not there or has no
+counterpart in C."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

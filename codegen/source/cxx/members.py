@@ -1,4 +1,5 @@
-"""Members of a C++ class that its member functions use by plain name."""
+"""Finds the data members of the class that a C++ member function belongs to, with their types: `writer.py` looks up
+names in them that a region uses without `this->`. Also says whether base classes may add more."""
 from __future__ import annotations
 
 from codegen.record import record

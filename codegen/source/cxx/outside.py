@@ -1,5 +1,5 @@
-"""The rest of the function around a C++ region, reduced for the C parser: declarations of its variables, and calls that
-stand for all other code.
+"""Prints the function around a C++ region as C, without the region itself: a header with the parameters that the region
+needs, declarations of the locals that it needs, and calls that stand for all other code.
 
 Such code is there as a call of a function that nobody knows, with the addresses of the variables that occur in it: in
 C++ any call may take a variable by reference.

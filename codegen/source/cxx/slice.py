@@ -1,4 +1,5 @@
-"""Slices of C++ sources: for each region a small C unit, with the line markers of the user's file."""
+"""Builds the `RegionSlice` of one region in a C++ source: a small C unit with the region translated, the declarations
+it needs, and the line markers of the user's file; or a refusal (`not-c`) where something has no counterpart in C."""
 from __future__ import annotations
 
 import re

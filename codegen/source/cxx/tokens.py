@@ -1,4 +1,5 @@
-"""The tokens of preprocessed C++."""
+"""Tokenizer for preprocessed C++, and functions on token lists: the end of a bracket or template argument list,
+splitting at a sign, printing as text."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
-"""Types of C++ as C's: arithmetic types, pointers and arrays of them, and structs with plain members."""
+"""Translates the types of variables in a C++ region to C text: arithmetic types, pointers and arrays of them, and
+structs with plain members, with the typedefs and structs that have to be declared first; raises NotC for all others."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

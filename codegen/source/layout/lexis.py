@@ -1,4 +1,5 @@
-"""Lexical helpers for C text: comments, literals and brackets as regular expressions and small functions.
+"""Regular expressions and small functions for C text: blank comments or code in place, list the identifiers, find the
+closing bracket.
 
 Everything that removes text here removes it in place: characters become spaces and newlines stay, so that
 positions computed before and after agree.

@@ -1,5 +1,5 @@
-"""`#line` directives of the source, as generators of C leave them: presumed line and file of each line, and physical
-lines restored after the preprocessor."""
+"""Reads the `#line` directives of a source, as generators of C leave them: returns the presumed line and file of a
+physical line, and restores physical lines in the line markers of preprocessed text."""
 
 from __future__ import annotations
 

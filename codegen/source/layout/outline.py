@@ -1,4 +1,5 @@
-"""Outline of statements in unpreprocessed text, found by keywords and brackets alone: where each begins and ends.
+"""Outline of statements in unpreprocessed text, found by keywords and brackets alone: where each begins and ends; None
+where they do not fit together.
 
 Macros may hide anything. So whoever uses an outline compares it with the parser's tree (`matched`), block by block.
 """

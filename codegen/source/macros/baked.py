@@ -1,5 +1,5 @@
-"""Macros and preprocessor branches that a region's model depends on: recorded, so that generated code checks them
-again.
+"""Finds the macros and the branches of `#if` that each region's model depends on (`Baked`); target/text/checks.py
+prints checks of them into generated code.
 
 The result is right only for them, so the compiler has to see the same.
 """

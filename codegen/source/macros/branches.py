@@ -1,4 +1,5 @@
-"""Conditionals of the preprocessor inside a region: their branches, and which of them a run has taken."""
+"""Parses the preprocessor conditionals inside a region into branches, prints a probe with a word in each, and reads
+from its preprocessed form which branches are taken."""
 
 from __future__ import annotations
 

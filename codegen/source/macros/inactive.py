@@ -1,4 +1,6 @@
-"""Preprocessor lines that were inactive in a function: another compilation may have them, and use variables there."""
+"""Adds the identifiers on inactive preprocessor lines of the function around a region to the slice's `hidden`: another
+compilation may have these lines, and use variables there. `UNSEEN_JUMP` is added where the lines may jump or are no
+whole statements."""
 
 from __future__ import annotations
 

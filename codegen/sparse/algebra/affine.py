@@ -1,4 +1,5 @@
-"""Implication and satisfiability of affine constraints, asked of isl.
+"""Decides with isl whether affine constraints imply another one (`implied`, False where nobody can tell) and whether
+they have a solution (`possible`, True where nobody can tell).
 
 isl knows sums, floor division and remainders by literals. Everything else (an element of an index array, a product of
 two unknowns) is one more unknown integer: equal texts are equal values, nothing more is known of them.

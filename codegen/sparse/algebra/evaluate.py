@@ -1,4 +1,5 @@
-"""The value of an expression without functions, in Python."""
+"""Evaluates an integer expression in Python at given values of its names; KeyError for a name without a value, and for
+uninterpreted functions."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
 """Integer expressions with uninterpreted functions: sums of atoms with integer coefficients.
 
 An atom is a name (tuple variable or symbolic constant), a call of an uninterpreted function, a floor division or
-remainder by a literal, or a product of two expressions. Products are only ever printed; nothing is solved through them.
+remainder by a literal, or a product of two expressions. poly.py expands products; nothing else
+solves through them.
 """
 from __future__ import annotations
 

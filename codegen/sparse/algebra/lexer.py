@@ -1,4 +1,4 @@
-"""Lexer of the descriptor language: tokens with their locations."""
+"""Lexer of the descriptor language and of kernels' index notation: returns tokens with their locations."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
-"""Parser of expressions, sets and relations, with located errors."""
+"""Parser (`Reader`) of integer expressions, chains of comparisons, sets and relations, for format descriptors and
+kernels' index notation; raises located errors."""
 from __future__ import annotations
 
 from codegen.diagnostics import Loc

@@ -1,4 +1,5 @@
-"""Polynomials over names with rational coefficients: what products and exact divisions in an index come to."""
+"""Turns an index expression with products and exact divisions into a polynomial over names with rational coefficients,
+None where it is no such thing; adds, multiplies and substitutes polynomials, for the proofs of prove/access.py."""
 from __future__ import annotations
 
 from collections.abc import Mapping

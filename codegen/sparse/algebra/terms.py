@@ -1,4 +1,5 @@
-"""Visitors and substitution for expressions."""
+"""Functions on expressions (expr.py): list their atoms, names and calls, substitute, rename, and solve `e = 0` for an
+atom."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

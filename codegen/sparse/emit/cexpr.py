@@ -1,4 +1,5 @@
-"""Expressions as C: calls become array elements, division by powers of two shifts."""
+"""Prints expressions and conditions as C text: calls become array elements, division by powers of two shifts; products
+in sizes saturate."""
 from __future__ import annotations
 
 from collections.abc import Mapping

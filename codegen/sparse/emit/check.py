@@ -1,4 +1,5 @@
-"""Checks of untrusted input, made from what the source's descriptor promises: ranges, segments, orders."""
+"""Prints the C of a conversion that checks untrusted input arrays against what the source's descriptor promises
+(ranges, segments, orders), and returns RANGE or UNSORTED where they break a promise."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, Exp, call, single, var

@@ -1,4 +1,5 @@
-"""Prints a format conversion as a C function."""
+"""Prints a chain of steps as the C function of a format conversion, NAME(src, dst) or, with OpenMP, NAME_omp; on
+request with a check of its input first."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
-"""C for counting distinct values per owner: a mark for every value says which owner had it last.
+"""Prints the C of the step `Distinct`, on one thread or several: finds the distinct values of each owner, in order, and
+counts them; a mark for every value says which owner had it last.
 
 On several threads an owner belongs to one of them. Each numbers the values of its owners from 0, into its own part of
 `found`, with marks of its own; then the parts are pushed together and the numbers moved on.

@@ -1,4 +1,5 @@
-"""Assembles a generated C file and its header from functions and the helpers they use."""
+"""Assembles a generated C file and its header (`CFile`) from functions, the structs of formats, and the static C
+functions of the templates that they call."""
 from __future__ import annotations
 
 import re

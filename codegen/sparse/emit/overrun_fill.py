@@ -1,4 +1,5 @@
-"""C for filling segments with one value each, a fixed number of elements at a time past a segment's end."""
+"""Prints the C of loops that fill each segment with one value (marked by ir/passes/overrun_fill.py): four stores at a
+time, which may run past a segment's end, but never past the last segment."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,5 @@
-"""C for scattering entries in packets: first near their place, bucket by bucket, then exactly there.
+"""Prints the C of the steps Count and Scatter with packets, for one thread: entries go first near their place, bucket
+by bucket, then exactly there. At run time, a sample of the entries may choose direct writing instead.
 
 Writing to very many places at once misses caches and page tables at nearly every entry. With packets the writes go to
 a few hundred buckets, and what follows happens within one bucket at a time.

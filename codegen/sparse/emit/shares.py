@@ -1,5 +1,5 @@
-"""How iterations of a conversion are divided among threads: part t of `parts` of the outermost loop, from `low` to
-`high` - 1."""
+"""Prints the C that divides iterations of a conversion among threads (`SharePrinter`): part t of `parts` of the
+outermost loop, from `low` to `high` - 1; parallel.py prints the steps inside."""
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""Element types, and what the printers share."""
+"""The C names of value and index types (`Types`: f64, 32), and `Writer`, the indented lines of C that all printers of
+sparse code write to."""
 from __future__ import annotations
 
 from codegen.record import record

@@ -1,4 +1,5 @@
-"""Loads a format descriptor by name or from a file."""
+"""Loads a format descriptor by its built-in name or from a file; InputError for unknown names. `sorted_rows` makes a
+variant of CSR or CSC with sorted entries."""
 from __future__ import annotations
 
 import difflib

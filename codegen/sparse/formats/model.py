@@ -1,4 +1,5 @@
-"""A format descriptor: what a sparse format means, and nothing about any other format."""
+"""The `Descriptor` record of a sparse format, without anything about other formats: its map from stored tuples to dense
+coordinates, index arrays, the place of values, promised orders, symmetry and permutation."""
 from __future__ import annotations
 
 from codegen.diagnostics import Loc

@@ -1,5 +1,5 @@
-"""Parser of format descriptors. Statements: format, shape, let, map, access, data, uf, forall, key, symmetric, skew,
-permute; `#` starts a comment."""
+"""Parses the text of a format descriptor into a `Descriptor`; raises located errors. Statements: format, shape, let,
+map, access, data, uf, forall, key, symmetric, skew, permute; `#` starts a comment."""
 from __future__ import annotations
 
 from dataclasses import field

@@ -1,5 +1,5 @@
-"""The pass pipeline of the sparse IR. Each pass is a pure function from one computation to the next and says in the log
-what it did."""
+"""Runs the pass pipeline of the sparse IR: dead code, copies, flattening, fusion, overrun fill. Each pass is a pure
+function from one computation to the next; most say in its log what they did."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""A step in the words of the sparse polyhedral framework: domain, place in the schedule, what is read and written."""
+"""Describes a step of the sparse IR for `--explain`, in terms of the sparse polyhedral framework (`View`): domain,
+place in the schedule, elements read and written; None for a step over whole arrays."""
 from __future__ import annotations
 
 from dataclasses import replace

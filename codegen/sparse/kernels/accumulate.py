@@ -1,4 +1,5 @@
-"""Rows of a sparse result, added up column by column.
+"""Prints the C loops that make the rows of a sparse result by adding up products column by column, for the kernels of
+rowwise.py; merge.py has the case of two operands with ascending columns.
 
 Where a row's columns lie near one another, or the matrix has few, sums stand in an array over all columns; else in a
 table with a hash of the column, so that what is written stays in a first-level cache and nothing is as large as an

@@ -1,5 +1,5 @@
-"""Kernel files: an executor or several, a solver, rows or joins of sparse tensors, or a conversion and a kernel in one
-function."""
+"""Makes the C file of a kernel in index notation: by its operands it is one executor or several, a triangular solver, a
+row-wise kernel or a join of sparse tensors; operands may be converted first, in the same function."""
 from __future__ import annotations
 
 from dataclasses import replace

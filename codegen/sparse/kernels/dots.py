@@ -1,5 +1,5 @@
-"""Dot products along dense indices inside executors: `C(i,j) = A(i,j)*X(i,k)*Y(j,k)`. Several sums are in flight along
-the index, and rows of dense operands that lie far apart are asked for ahead."""
+"""Prints dot products along dense indices inside executors: `C(i,j) = A(i,j)*X(i,k)*Y(j,k)`. Several sums are in flight
+along the index, and rows of dense operands that lie far apart are prefetched."""
 from __future__ import annotations
 
 from dataclasses import replace

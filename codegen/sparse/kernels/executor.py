@@ -1,4 +1,5 @@
-"""Executors: a product with one sparse operand, scanned in the order of its format.
+"""Prints an executor, the C function of a kernel with one sparse operand: one product with it, scanned in the order of
+its format, and dense terms.
 
 The nest of the sparse operand is the outside; indices it does not have become loops inside.
 """

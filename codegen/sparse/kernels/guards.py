@@ -1,4 +1,5 @@
-"""Guards against padding entries, hoisted out of inner loops where the extreme of the loop decides them."""
+"""Returns the condition under which a guard against padding entries holds in all iterations of inner loops, the guard
+at its worst values, or None: sums.py tests it before the loops, which then need no guard inside."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, Exp, Name, single, var

@@ -1,5 +1,5 @@
-"""Kernels with several sparse operands, or with a sparse result of other places than its operand's: each term goes
-through the entries of one operand and meets those of the others by the indices they share.
+"""Prints kernels with several sparse operands, or with a sparse result of other places than its operand's: each term
+goes through the entries of one operand and meets those of the others by the indices they share.
 
 `s = A(i,j)*B(i,j)`, `y(i) = A(i,j)*B(j,k)*x(k)`, `Y(i,j) = X(i,j,k)*v(k)`. A matrix with one index known is gone
 through by that row or column; with both known, its entry is searched for in its sorted row; a vector is spread over

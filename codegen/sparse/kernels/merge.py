@@ -1,4 +1,5 @@
-"""Sums and elementwise products of two sparse matrices whose columns ascend within rows: rows are merged.
+"""Prints the C that merges rows, for sums and elementwise products of two sparse matrices whose columns ascend within
+rows, which is tested at run time. Also the records `Operand` and `Path` of row-wise kernels.
 
 Several threads count the columns of the result first, so that each knows where its rows begin.
 """

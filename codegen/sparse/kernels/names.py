@@ -1,4 +1,5 @@
-"""Names of a kernel apart from those that generated functions have for themselves: `y(i) = sum*A(i,j)*x(j)`."""
+"""Renames tensors, indices and scalars of a kernel whose names are keywords of C or those of variables in generated
+functions: `y(i) = sum*A(i,j)*x(j)`. Returns the kernel and the new names of arguments."""
 from __future__ import annotations
 
 from dataclasses import replace

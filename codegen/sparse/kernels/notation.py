@@ -1,6 +1,6 @@
-"""Index notation: `y(i) = A(i,j) * x(j)`, `r(i) = b(i) - 0.5*A(i,j)*x(j)/d(i)`, `C(i,j) = A(i,j) + B(i,j)`,
-`L(i,j) * x(j) = b(i)`. A name without indices is a scalar; an index twice in one tensor is its diagonal; sums in
-parentheses are multiplied out."""
+"""Parses index notation into a `Kernel`: `y(i) = A(i,j) * x(j)`, `r(i) = b(i) - 0.5*A(i,j)*x(j)/d(i)`,
+`C(i,j) = A(i,j) + B(i,j)`, `L(i,j) * x(j) = b(i)`. A name without indices is a scalar; an index twice in one tensor is
+its diagonal; sums in parentheses are multiplied out."""
 from __future__ import annotations
 
 import re

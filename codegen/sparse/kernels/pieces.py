@@ -1,5 +1,5 @@
-"""Elements and loops of a sparse kernel as C, and what its nest allows: is each result stored once, is the outermost
-loop parallel, where does a sum end."""
+"""Prints elements and loops of an executor as C (base class of its printers), and decides what its nest allows: is each
+result stored once, is the outermost loop parallel, where does a sum end."""
 
 from __future__ import annotations
 

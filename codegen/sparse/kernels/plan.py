@@ -1,4 +1,5 @@
-"""What an executor is made from: one sparse operand with the scan of its format, and every index as an expression."""
+"""Makes the `KernelPlan` that an executor is printed from: the one sparse operand with the scan of its format, and
+every index as an expression; raises InputError unless exactly one operand is sparse."""
 from __future__ import annotations
 
 from dataclasses import field, replace

@@ -1,5 +1,5 @@
-"""Sparse matrices from sparse matrices, row by row: `C(i,k) = A(i,j) * B(j,k)`, `C(i,j) = A(i,j) - 2*B(j,i)`,
-`C(i,j) = A(i,j) * B(i,j)`, `C(i,k) = M(i,k) * A(i,j) * B(j,k)`, and sums of them.
+"""Prints kernels that make sparse matrices from sparse matrices, row by row: `C(i,k) = A(i,j) * B(j,k)`,
+`C(i,j) = A(i,j) - 2*B(j,i)`, `C(i,j) = A(i,j) * B(i,j)`, `C(i,k) = M(i,k) * A(i,j) * B(j,k)`, and sums of them.
 
 Rows are independent, so threads share them. Two matrices with ascending columns are merged (merge.py); other rows are
 added up column by column (accumulate.py). A factor with the indices of the result is a mask: columns that its row does

@@ -1,4 +1,5 @@
-"""Semirings: what a kernel's notation means by sums and products. A new one is a row of the table."""
+"""The table of semirings (plus-times, min-plus, or-and, ...): how a kernel's sums and products are written in C, and
+what a sum begins with. A new one is a row of the table."""
 from __future__ import annotations
 
 from functools import reduce

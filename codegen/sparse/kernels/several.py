@@ -1,4 +1,6 @@
-"""Dense results of several products with one sparse operand each: an executor for each, one after the other."""
+"""Prints a dense result of several products with one sparse operand each as a function that calls an executor for each,
+one after the other. `both_triangles` makes two products of one with a symmetric (skew) matrix of which one triangle is
+stored."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""Triangular systems, with one right side or several: an inspector that puts rows into levels, and an executor that
-solves one level after the other.
+"""Prints the C that solves triangular systems, with one right side or several: an inspector that puts rows into levels,
+and an executor that solves one level after the other.
 
 A row's level is one more than the highest level of the rows it needs, so rows of one level are independent. Where a
 format keeps columns together, there are no levels: each unknown, once known, is taken out of the rows that need it.

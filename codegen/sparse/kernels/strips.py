@@ -1,4 +1,5 @@
-"""Row blocking of executors: several rows at a time, where every row has a loop of the same length."""
+"""Prints executors with their row loop blocked (`StripPrinter`): 4 or 8 rows at a time and a remainder loop, where the
+bounds of the inner loop do not depend on the row. `strip` chooses how many, 0 where blocking is not possible."""
 from __future__ import annotations
 
 import copy

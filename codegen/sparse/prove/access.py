@@ -1,4 +1,5 @@
-"""Proof that every entry of a format has a place of its own in the array of values.
+"""Proves that every entry of a format has a place of its own in the array of values; returns what is wrong, in words,
+or an empty text.
 
 isl decides it for sums. Products of two unknowns need a lemma: an index g(v) + r, where r does not depend on v, tells
 v and r apart when 0 <= r < g(v + 1) - g(v) and g does not fall. That covers strides (K*i + s), blocks (4*b + 2*r + c)

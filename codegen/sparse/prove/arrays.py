@@ -1,4 +1,5 @@
-"""Proof that every array of a format is filled: each element once, within its bounds, with values in range."""
+"""Proves that every index array of a format is filled: each element once, within its bounds, with values in range;
+raises a located error otherwise."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.affine import implied

@@ -1,4 +1,5 @@
-"""Facts about an entry's tuple and the symbols of a format, for proofs."""
+"""Returns the constraints that proofs about a format start from: on the tuple of any stored entry, and on the format's
+symbols."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, atom, var

@@ -1,4 +1,6 @@
-"""Proof that conversions keep every order that a descriptor promises."""
+"""Checks the order promises (`forall`) of one format's descriptor: each must be one that conversions establish by
+construction, `<=` of segment pointers or one sort order per position. Raises a located error for any other, such as a
+second order of a position, or one in which entries of the same position may differ. Looks at no conversion."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Call, Exp, single, var

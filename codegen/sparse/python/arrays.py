@@ -1,4 +1,5 @@
-"""NumPy arrays as the arrays of a C struct and back, without copying."""
+"""Makes the C struct of a format from NumPy arrays, and NumPy arrays from a struct that C has filled, without copying;
+TypeError or ValueError for arrays that do not fit the format."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Generated C as a loaded library: compiled once for each text and kept in the user's cache."""
+"""Compiles generated C to a shared library, once for each text, kept in the user's cache, and loads it with cffi."""
 from __future__ import annotations
 
 import re

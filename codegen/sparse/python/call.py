@@ -1,4 +1,5 @@
-"""Conversions called from Python on NumPy arrays.
+"""`Converter`: compiles the conversion between two formats and calls it from Python on NumPy arrays; raises
+ConversionError where the C function gives up.
 
     from codegen.sparse.python.call import Converter
 

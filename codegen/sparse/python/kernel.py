@@ -1,4 +1,5 @@
-"""Kernels called from Python on NumPy arrays.
+"""`KernelCall`: compiles a kernel in index notation and calls it from Python on NumPy arrays; TypeError or ValueError
+for arguments that do not fit.
 
     spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": "CSR"})
     spmv(y=y, A=dict(NR=..., NC=..., NNZ=..., rowptr=..., col=..., val=...), x=x)

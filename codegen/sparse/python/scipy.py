@@ -1,4 +1,5 @@
-"""SciPy's matrices as the arrays of a format, and back; both share memory."""
+"""Gives a SciPy matrix (coo, csr, csc or bsr) as the named arrays that a `Converter` takes, and a result of one as a
+SciPy array; both share memory."""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
-"""Builds the optimised conversion step by step, and sorts entries into the order the destination needs."""
+"""Base class of the optimised lowering (fast.py): collects its steps, and adds those that bring entries into the order
+the destination needs, by counting or by radix sort as the plan says."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, num, var

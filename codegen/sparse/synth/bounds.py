@@ -1,4 +1,5 @@
-"""Bounds of expressions over dense coordinates, and sizes of arrays."""
+"""Returns the lowest and highest value of an expression over dense coordinates (None if unknown), and sizes and
+row-major indices of a format's arrays."""
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""Allocates the destination's arrays, and fills them: the loops that give every element its value."""
+"""Part of the optimised lowering (fast.py): adds the steps that allocate the destination's arrays, and the loops that
+give every element its value."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, div, num, var

@@ -1,5 +1,6 @@
-"""Extents far beyond the number of entries: counters and tables as long as an extent, where neither format has such an
-array itself, are passed by; entries are sorted instead, which takes memory for entries alone."""
+"""Returns the run-time condition under which a conversion's temporaries (counters and tables as long as an extent that
+no array of the two formats has) are far longer than the entries, or None where they cannot be; for this case direct.py
+adds a second chain that sorts, which takes memory for entries alone."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, num

@@ -1,4 +1,5 @@
-"""Checks for entries that the destination has no place for: the conversion gives up before anything is stored."""
+"""Returns the steps that count source entries the destination has no place for, before anything is stored: the
+conversion then gives up with RANGE. No steps where there can be none."""
 from __future__ import annotations
 
 from codegen.sparse.algebra.affine import implied

@@ -1,4 +1,5 @@
-"""What a descriptor's constraints say about each tuple variable, seen from the dense coordinates.
+"""Solves a descriptor for its tuple variables and returns the `Layout`: what its constraints say about each variable,
+seen from the dense coordinates; raises a located error where positions depend on one another.
 
 A variable is resolved when equalities give it as a function of the coordinates; it is a position when an array or a
 symbol bounds it, and then its key says which entries share one: the values of the functions at that position, and

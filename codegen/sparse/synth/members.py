@@ -1,4 +1,5 @@
-"""Membership: which dense elements a format has a place for, as conditions on the coordinates.
+"""Returns the conditions on the coordinates that say which dense elements a format has a place for (`members`), and
+constraints that hold of stored entries, from declared ranges, domains and extents.
 
 CSR takes every element of the matrix. A packed triangle or a band does not: what lies outside is found when entries are
 converted, and the conversion gives up.

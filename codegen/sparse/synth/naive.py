@@ -1,4 +1,5 @@
-"""The unoptimised chain: one loop for each statement of the derivation, ordered lists for the positions.
+"""Lowers a sparse format conversion (`Pair`) to a `Computation` without optimisation: one loop over the source's
+entries for each statement of the derivation, sorted lists for the destination's positions.
 
 A permutation is a list of key tuples that is filled (case 4), sorted by comparison and asked for the rank of an entry;
 a position that entries share is a list without repeats, in which keys are searched. Every monotonic function is

@@ -1,4 +1,5 @@
-"""Numbering of the destination's positions: one method for each mechanism."""
+"""Emits the steps of an optimised sparse conversion that number the destination's positions (counts, prefix sums,
+tables, segments, runs): class `Numbered` has one method for each mechanism that `mechanisms.py` chooses."""
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""Sort order of the entries at a position of a format, from quantifiers, parents and keys."""
+"""Returns the sort order (`Order`) of the entries at a position of a sparse format: by its own quantifier, the segments
+of its parent, the order promised of a child, or its key. Raises where quantifier and parent contradict each other."""
 from __future__ import annotations
 
 import re

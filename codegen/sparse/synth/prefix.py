@@ -1,4 +1,5 @@
-"""Renames a descriptor's symbols with a prefix, so that two of them can meet in one function."""
+"""Renames the symbols and arrays of a sparse format's descriptor with a prefix, and its extents as the caller says, so
+that the descriptors of two formats can be used in one generated function."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""The loop nest that visits a format's entries."""
+"""Builds the loop nest that visits the stored entries of a sparse format (`Scan`: loops, guards, the coordinates and
+the value of an entry), in the order of the format's tuple or with its loops in another order."""
 from __future__ import annotations
 
 from collections.abc import Sequence

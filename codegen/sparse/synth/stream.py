@@ -1,4 +1,5 @@
-"""Streams of entries from source to destination: a nest that gives coordinates and a value at each iteration."""
+"""The `Stream` record of a sparse conversion: a loop nest with the coordinates and the value of one entry at each
+iteration, made of a scan of the source format or of arrays that hold the entries in order."""
 from __future__ import annotations
 
 from codegen.record import record

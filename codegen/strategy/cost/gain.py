@@ -1,4 +1,5 @@
-"""Estimated speedup of a plan over the loops as written, for nests that nobody asked to transform (`--auto`)."""
+"""Estimates the speedup of a plan over the loops as written, and says why a nest is not worth it (`Gain`): for nests
+that nobody asked to transform (`--auto`)."""
 
 from __future__ import annotations
 

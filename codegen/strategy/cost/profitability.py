@@ -1,4 +1,6 @@
-"""Profitability of products: rejects those that would cost more than they gain."""
+"""Profitability of products: says why a statement that could be a matrix or matrix-vector product stays a plain loop
+nest (tests that skip zeros, few steps, no vector multiply, units busy anyway, a matrix read once more); the reason is
+empty where the product pays."""
 
 from __future__ import annotations
 

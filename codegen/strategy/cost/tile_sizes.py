@@ -1,4 +1,5 @@
-"""Tile sizes from the machine description: the largest tile whose data stay in the second-level cache."""
+"""Decides whether a band of loops is worth tiling or cutting into strips, and returns its tile sizes: the largest tile
+whose footprint stays in the second-level cache of the machine description, 0 for loops too short to cut."""
 
 from __future__ import annotations
 

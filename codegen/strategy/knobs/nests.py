@@ -1,4 +1,5 @@
-"""Nests of a plan that knobs can add directives for: innermost ones that are neither products nor skewed."""
+"""Lists the loop nests of a plan that `tune` can add directives for: innermost bands of its schedule without a product;
+none where the plan skews a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Knobs for loop order: permutations of the loops of a nest, and of its tile loops."""
+"""Knobs of `tune` for loop order: alternatives are `order` directives that permute the loops of a nest (two to four of
+them), or its tile loops."""
 
 from __future__ import annotations
 

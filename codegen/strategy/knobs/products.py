@@ -1,4 +1,5 @@
-"""Knobs of products: block sizes, register tiles and panels."""
+"""Knobs of `tune` for products: the block size of all panels, and the sizes in each `product` directive (register tile,
+cache blocks, streams, distance of prefetches, the number of steps from which threads are used)."""
 
 from __future__ import annotations
 

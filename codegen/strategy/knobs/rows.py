@@ -1,4 +1,5 @@
-"""Knobs for unroll-and-jam factors, and for explicit vectors in innermost loops."""
+"""Knobs of `tune` for unroll-and-jam (the factor of each `jam` directive, a new one for nests where the plan has none),
+and for leaving out a `vector` directive."""
 
 from __future__ import annotations
 

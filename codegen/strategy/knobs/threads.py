@@ -1,4 +1,5 @@
-"""Knob for the loop that runs in parallel."""
+"""Knob of `tune` for each `parallel` directive: another loop around the same statement runs in parallel instead, or
+none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Knobs for tile sizes, and for tiles where there are none."""
+"""Knobs of `tune` for tiles: the length of a tile along each loop of a `tile` directive, whether full tiles get code of
+their own, and new tiles for nests that have none."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Interleaving of recurrences: rows of a free outer loop take turns in the innermost one, so that dependence chains
-overlap."""
+"""Decides where recurrences are interleaved: rows of a free outer loop take turns in the innermost one, so that
+dependence chains overlap. Returns the statements and the directives (blocks of rows, the sequential loops around the
+rows, an element of each private variable for every row), or None."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Outer-loop vectorization: vectors along a parallel loop around a sequential one, with each lane's value in a
-register.
+"""Decides on outer-loop vectorization: vectors along a parallel loop around sequential ones, with each lane's value in
+a register. Returns the directives and the register tile (`Through`), None where that has no use.
 
 A sum over i for every k, `r[k] += x[i] * x[i + k]`, has its vectors along k. With k innermost every step loads and
 stores r; with i innermost and some vectors of k side by side, r stays in registers, and the values of x that neighbours

@@ -1,4 +1,5 @@
-"""Remarks about ownership: why an element may stay in registers, or needs no lock.
+"""Writes the remarks about ownership in the program that a plan leads to: which product's target stays in registers,
+and which arrays are owned by the threads of a loop, so that they need no lock.
 
 Only the tests on subscripts are asked here; `inspect` shows the whole table, with the exact test as the judge.
 """

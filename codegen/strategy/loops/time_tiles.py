@@ -1,4 +1,5 @@
-"""Stencils over time: a skewed band whose tiles take many steps through a small part of the grid.
+"""Plans time tiling of stencils: a skewed band whose tiles take many steps through a small part of the grid. Returns
+the schedule and the directives for tiles, threads, rows and vectors (`TimeTiles`), or None.
 
 Inside a tile each step runs the statements one after the other over the tile's box, so that their loops stay
 parallel, unit-stride and free of tests; several rows run side by side and share what they read. Threads take the

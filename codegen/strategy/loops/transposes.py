@@ -1,5 +1,5 @@
-"""Vectorization of nests that load along the innermost loop and store along the one around it, by transposes in
-registers.
+"""Decides on vectors for nests that load along the innermost loop and store along the one around it: what is read is
+transposed in registers. Returns the `vector` directive for the outer of the two loops, or None.
 
 Compilers take one of the two element by element. What is read is transposed in registers instead
 (`lower/transpose.py`), and whole lines are stored. Neoverse N1, f64, permute-021, of the speed of gcc's code for the

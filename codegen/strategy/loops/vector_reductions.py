@@ -1,4 +1,5 @@
-"""Reductions in vectors where reassociation is allowed: several accumulators side by side, and long strips for threads.
+"""Decides which reductions run in vectors, where reassociation is allowed: returns a `vector` directive with several
+accumulators side by side, or None; and the directives that cut the loop into long strips for threads.
 
 Integers are left to compilers: they may change the order of those by themselves, and do it well.
 """

@@ -1,5 +1,5 @@
-"""Wavefronts: bands whose loops all carry dependences run in tiles along diagonals or pipelines of threads, with
-rows interleaved."""
+"""Builds the directives for wavefronts, bands whose loops all carry dependences: tile sizes, tiles along diagonals or
+pipelines of threads, and rows interleaved by skewing the innermost loop."""
 
 from __future__ import annotations
 

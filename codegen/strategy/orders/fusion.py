@@ -1,5 +1,5 @@
-"""Which statements share loops: none, smart or max, or those that the source has together, by what the cost model
-expects of each.
+"""Chooses which statements share loops: schedules the region with `--fusion` none, smart or max as given, or for auto
+in all three ways and with the source's loops rejoined, and returns the order of least predicted cycles.
 
 Sharing loops brings what one statement computes to the next one while it is near; it may cost parallel loops and
 vectors. Each way is scheduled, and the model weighs what is fetched against what is lost, on one thread and on all.

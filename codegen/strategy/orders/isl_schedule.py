@@ -1,4 +1,5 @@
-"""isl's scheduler: an order with parallel loops outside and reuse inside, as one of our trees."""
+"""Runs isl's scheduler on a region and returns its order as a loop tree with named loops: parallel loops outside and
+reuse inside (`fusion` none, smart or max), or everything in one tilable band."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Loop distribution by levels (Allen-Kennedy): statements share a loop only within a strongly connected component of
-the dependences.
+"""Loop distribution by levels (Allen-Kennedy) within one iteration of a given outer loop: returns a tree in which
+statements share a loop only within a strongly connected component of the dependences; None where their loops have other
+names.
 
 The order is the source's. Strips of a loop that carries nothing for a whole component go outermost: they are threads
 that own what they touch, and what a strip touches stays in the first cache.

@@ -1,4 +1,5 @@
-"""Reshaping isl's schedule before it becomes a plan: separate what differs in depth, stride-1 loops inside."""
+"""Reshapes isl's loop tree before it becomes a plan, where dependences allow it: statements of different depth get
+nests of their own, and in every permutable innermost band the loop with most unit strides goes innermost."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Index-set splitting: rows and columns that a step both reads and changes get statements of their own, so that the
-rest runs in parallel.
+rest runs in parallel. Returns the directive that cuts at the value of the outermost loop, or None.
 
 In `d[i][j] = f(d[i][j], d[i][k], d[k][j])` row k and column k of step k stand between all others: rows before k read
 what the row was, those after it what it becomes. Cut at i = k and j = k, what is left of a step is parallel.

@@ -1,4 +1,5 @@
-"""Chooses variables to expand: those that hide a product, over as few loops as show it."""
+"""Chooses variables of the region to expand into arrays (`expand` directives): those that hide a matrix product, over
+as few loops as show it, where the product saves more than the array costs."""
 
 from __future__ import annotations
 

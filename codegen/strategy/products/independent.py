@@ -1,4 +1,5 @@
-"""Legality of products: which statements may run as blocked products, with their operands packed ahead.
+"""Legality of products: tests whether a statement may run as a blocked or a matrix-vector product, in given loops and
+with its operands packed ahead.
 
 The same is asked when the directive is applied, and proven of what is printed; here it decides which loops to try.
 """

@@ -1,4 +1,5 @@
-"""How a matrix-vector product is carried out: form, sizes and threads, decided by the processor model."""
+"""Decides by the processor model how a matrix-vector product is carried out (`MatrixVector`: form, rows and vectors
+side by side, prefetch distance, threads), or says why it is left to the general path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Factorizations in panels: a sequential loop in blocks, and what lies beyond a block as a product.
+"""Finds factorizations that can run in panels: a sequential loop in blocks, and what lies beyond a block as a product.
+Returns the region cut that way, with its new order and products (`Panels`), or None.
 
 In lu, cholesky and their like no loop around the update may be blocked as in a product: its operands are results of the
 same loop. Counted in blocks, a panel of results is finished first; what it does to the rest is then a product of depth

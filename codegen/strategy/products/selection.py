@@ -1,5 +1,6 @@
-"""Which statements become products (of matrices, or of a matrix and vectors), the loops distributed around them, and
-the block sizes of each by the processor model."""
+"""Selects the statements to compute as matrix or matrix-vector products (`find_products`): distributes loops so that
+each has a nest of its own, and returns the tree, `Multiply` directives with block sizes from the processor model, and
+remarks, also on rejected statements. `in_panels` does so for loops blocked to expose products (LU, Cholesky)."""
 
 from __future__ import annotations
 

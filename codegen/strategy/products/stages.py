@@ -1,4 +1,5 @@
-"""Recurrences in blocks that follow each other: threads own blocks of results, and go through the steps in stages.
+"""Finds recurrences to run in blocks that follow each other: threads own blocks of results, and go through the steps in
+stages. Returns the region cut that way with its products (`Panels`), or None.
 
 In a table of intervals (nussinov) a result needs those of all shorter ones inside. Counted in blocks by the results and
 by the steps of the outer loop, what lies apart from both blocks is a product of finished results. Every dependence runs

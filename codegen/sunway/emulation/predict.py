@@ -1,4 +1,5 @@
-"""Predicted times of core groups: the slave file in its model form, run on the emulator without data."""
+"""Predicts the time of a file's first region on a core group: builds its slave file in model form, which counts cycles
+and has no data, and runs it on the emulator at given sizes. Raises Unsupported where nothing runs on the cores."""
 
 from __future__ import annotations
 

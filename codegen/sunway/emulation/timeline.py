@@ -1,4 +1,5 @@
-"""Timeline picture of compute cores: when each computes, waits for memory, and stands at a barrier."""
+"""Reads the emulator's trace (SW_TRACE) and draws a timeline of the compute cores, as lines of text or as SVG: when
+each computes, waits for memory, and stands at a barrier."""
 
 from __future__ import annotations
 

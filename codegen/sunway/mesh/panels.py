@@ -1,5 +1,5 @@
-"""Matrix products on the mesh of cores: operand panels are loaded once per row and column and sent along by register
-communication.
+"""Recognizes kernels that run as matrix products on the mesh of cores (returns a `Mesh`, or None): operand panels are
+loaded once per row and column and sent along by register communication.
 
 In every step half of the cores of a row and of a column hand out what they have fetched of the left and of the right
 panel, while the other half fetches for the next step; every core multiplies what passes by.

@@ -1,4 +1,5 @@
-"""Template values of a mesh product: slices fetched one step ahead, tiles of C exchanged alongside the steps."""
+"""Builds the statements of a mesh product's kernel (a tree of `SlaveView`, which a template prints): slices of both
+operands fetched one step ahead, tiles of the target exchanged alongside the steps. `work.py` has the step itself."""
 
 from __future__ import annotations
 

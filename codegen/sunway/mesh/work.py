@@ -1,4 +1,6 @@
-"""One step of a mesh product: slices arrive, are sent along rows and columns, and are multiplied."""
+"""Builds the multiplication step of a mesh matrix product on Sunway cores (`product`: from `MeshTiles` to `SlaveView`
+statements): wait for the slices, scale the left one, pass them along rows and columns by register messages or RMA
+broadcasts, and multiply in vectors. For the timing model, calls that count cycles stand in place of the arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which variables all cores may gather parts of, and where permission to change the order would let them."""
+"""Says why cores cannot each reduce a part of a variable (empty where they can: single variables, operators whose parts
+can be joined, no signed overflow), and hints where `--reassociate` would let them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Switches for optimizations of a launch (double buffering, late waits, ...). The published scheme is this one with
-everything switched off."""
+"""`LaunchOptions`: switches for optimizations of a launch (double buffering, late waits, vectors, mesh, time steps,
+...) by the name of a `--scheme`, among them the published one; and `TypicalSizes`, the loop lengths that tiles are
+chosen for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Core groups as data: what the planner, the printer and the timing model need to know. Figures are in data/*.toml."""
+"""Reads the descriptions of core groups from data/*.toml into records (`CoreGroup`, with its `ManagementCore`): cores,
+local memory, and cycles of transfers and operations, for the planner, the printer and the timing model."""
 
 from __future__ import annotations
 

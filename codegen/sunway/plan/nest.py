@@ -1,4 +1,5 @@
-"""Strides of references along the loops of a band, as numbers for the tile-size model."""
+"""Describes a band of loops in numbers for the tile-size model (`KernelNest`): extents, how far each loop moves the
+references to an array, and the work of a point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Triangular solves in blocks: rows that need earlier rows of the same array take those by blocks.
+"""Plans triangular solves in blocks for a core group: rows that need earlier rows of the same array take those by
+blocks. Returns the plan (`Decision`), or None for other regions.
 
 In `B[i][j] -= L[i][k] * B[k][j]` row i needs every row before it, for which local memory has no room. Counted in blocks
 of rows, what comes from earlier blocks is a product of tiles: it goes first, block by block, while the rows of this

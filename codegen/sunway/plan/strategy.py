@@ -1,4 +1,5 @@
-"""The planner for core groups: which loops run on the compute cores, in tiles of which size."""
+"""The planner for core groups: decides which loops run on the compute cores and how loops are tiled, and returns the
+plan (`Decision`); tile sizes come from a `TileSizer` (`tiles.py`, or one fixed size for the published scheme)."""
 
 from __future__ import annotations
 

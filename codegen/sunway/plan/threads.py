@@ -1,4 +1,5 @@
-"""Thread grids: how many compute cores, and in which shape."""
+"""The `CoreGrid` record, rows and columns of compute cores that take part, and its reader: `--threads` N, 1,N or R,8;
+raises InputError for any other shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tile sizes from a model of local memory and DMA, instead of one constant.
+"""Chooses tile sizes for kernels on a core group by a model of local memory and DMA (`TileModel`), instead of one
+constant.
 
 For every candidate the boxes of all references are estimated from how far each loop moves them; those that fit are
 compared by the time one point takes: transfers at the rate of their blocks, shared by all cores, against arithmetic.

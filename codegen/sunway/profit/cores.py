@@ -1,4 +1,5 @@
-"""What a launch takes on a core group: its loops counted in the middle, each command and each point at its cost.
+"""Estimates the seconds that a launch takes on a core group: its loops counted in the middle, each command and each
+point at its cost.
 
 The emulator's timing model runs every loop (emulation/predict.py); this is what the planner can afford. A kernel takes
 what its busiest core takes, or the memory controller if that is longer, and some of the shorter beside it.

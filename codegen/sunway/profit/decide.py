@@ -1,4 +1,5 @@
-"""Is a region faster on the compute cores than where it is?"""
+"""Decides whether a region is faster on the compute cores than on the management core: estimates both at several sizes
+and returns a remark with the figures; raises Unsupported where the management core is faster at all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the management core takes for a region in the order of its source.
+"""Estimates the seconds that the management core takes for a region, or some of its statements, in the order of its
+source.
 
 For every innermost loop, per iteration: what has to be issued or waited for along a chain of values, and the lines that
 come from beyond the first cache. A line is there where it was used last: the data that come by in between decide in

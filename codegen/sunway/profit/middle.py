@@ -1,4 +1,5 @@
-"""Loops counted in the middle: how often one runs when those around it are half through."""
+"""Counts the iterations of a loop when the loops around it are half through, for estimates: evaluates C expressions at
+given values, and chooses typical values of parameters."""
 
 from __future__ import annotations
 

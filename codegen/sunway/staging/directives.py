@@ -1,4 +1,5 @@
-"""Directives of a plan about local memory and cores: staged arrays, mesh products, vectors."""
+"""Looks up what a plan says about local memory (`StagingDirectives`: staged arrays, mesh products, time steps,
+vectors), and turns what was staged in a kernel into such directives."""
 
 from __future__ import annotations
 

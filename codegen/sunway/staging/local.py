@@ -1,4 +1,5 @@
-"""Local copies of array boxes in a core's memory, and the C tree rewritten to use them."""
+"""Nodes of a staged C tree: `LocalBuffer`, a box of an array copied to a core's local memory, and `Stage`, a body that
+runs on its buffers; and queries of such trees. `stage.py` builds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Decides which references share one local copy, and which accesses must not happen meanwhile."""
+"""Decides which references to an array share one local copy, says why an array cannot be moved by DMA, and tests
+whether anybody else writes into a box while a kernel runs."""
 
 from __future__ import annotations
 

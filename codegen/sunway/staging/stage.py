@@ -1,4 +1,6 @@
-"""Staging: where in a kernel which data get a local copy."""
+"""Inserts local-memory buffers into a kernel's C tree as `Stage` nodes (`Stager.run`): which arrays, the box of each,
+at which tile loop or for the whole kernel, and which are double-buffered. `left` returns the arrays that stay in main
+memory, with reasons; `refuse_overflow` raises Unsupported where tiles do not fit local memory."""
 
 from __future__ import annotations
 

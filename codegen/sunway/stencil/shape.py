@@ -1,4 +1,5 @@
-"""Tile sizes and number of time steps for stencils in local memory."""
+"""Chooses the sides of a tile and the number of time steps for a stencil in local memory: the shape of least time per
+point and step that fits, or None; and checks whether a given shape fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Time tiling of stencils on core groups: tiles stay in local memory for many time steps.
+"""Recognizes loops over time that are stencils (`find_stencil` returns sweeps, margins and halo, or None), for time
+tiling on core groups: tiles stay in local memory for many time steps.
 
 A tile is fetched with a margin as wide as data travel in that many steps; each step is computed on a part of the margin
 that shrinks accordingly, so cores need not talk to each other before the block of steps is over. Results go to a second

@@ -1,4 +1,6 @@
-"""Template values of a time-tiled stencil."""
+"""Builds the statements of the function that runs all time steps of a stencil on a core (a tree of `SlaveView`,
+which a template prints): tiles fetched with a halo, a sweep for each statement, results put into second copies of
+the arrays."""
 
 from __future__ import annotations
 

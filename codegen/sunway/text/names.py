@@ -1,4 +1,4 @@
-"""Names of isl tuples for core groups."""
+"""Returns the names of an isl map's input and output tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Vectorization of plain nests on local data: which loop runs in lanes, which loops are held in registers.
+"""Plans the vectorization of plain nests on local data: which loop runs in lanes, which loops are held in registers
+(`RegisterBlock`, or None); and prints expressions on vectors (`LaneText`).
 
 A nest is one statement in loops of step one. Every element of its target must be computed from the target itself and
 from data the nest does not write; then elements are independent, and only the order of the loops that do not move the

@@ -1,4 +1,5 @@
-"""Finds the nests of a kernel that run in vectors."""
+"""Decides whether a nest of a kernel runs in vectors on local memory: wherever it can, or where a plan says so; and
+returns its statements, or its cost for the timing model, or None."""
 
 from __future__ import annotations
 

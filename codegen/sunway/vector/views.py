@@ -1,5 +1,5 @@
-"""Vector nests of core groups as views (register blocks with their edges, or a plain loop in lanes), and what they
-cost in cycles."""
+"""Builds the statements of a nest in vectors on a compute core (`SlaveView`): register blocks with their edges, or a
+plain loop in lanes; and what it costs in cycles, as numbers and as C text for the timing model."""
 
 from __future__ import annotations
 

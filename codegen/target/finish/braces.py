@@ -1,4 +1,5 @@
-"""Removes redundant braces."""
+"""Removes redundant braces from generated C, as views: those of a block that is the whole body of a loop or a
+branch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Respells generated C for C++ files, in the finished text."""
+"""Respells generated C for C++ files, in the finished text: `restrict`, static assertions, casts of untyped memory,
+arrays without a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`#line` directives: where the compiler and the debugger are told which line of the source this is."""
+"""Inserts `#line` directives into a region's new text, so that compilers and debuggers count each line as that of the
+source statement that it carries out; and spells the file's name for them."""
 
 from __future__ import annotations
 

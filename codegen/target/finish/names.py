@@ -1,4 +1,5 @@
-"""Names of generated code: `tw_` before all of them, `TW_` before macros, or a prefix of the user's own.
+"""Names of generated code: `tw_` before all of them, `TW_` before macros, or a prefix of the user's own, which is put
+in their place; checks that nobody else has these names, and raises InputError otherwise.
 
 The words stand in templates, tables and printers alike, so they are exchanged in the finished text. What the regions
 themselves call by such a name is the user's, and stays.

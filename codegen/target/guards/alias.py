@@ -1,5 +1,6 @@
-"""Decides which arrays may overlap, and prints the run-time test ahead of code that takes them for separate memory, or
-refuses; `verify/overlap` proves the test."""
+"""Decides which arrays may overlap, and prints the C condition, tested at run time ahead of the generated code, that no
+written array overlaps another array, or a single value that the region reads; raises Unsupported where that is needed
+and no test can tell. `trust` is --assume-no-alias, `strict` --check-alias; `verify/overlap` proves the test."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Allocation of a region's memory, for the template `region.c.j2`: expanded variables, and private arrays of
-threads."""
+"""Returns the block of memory that a region allocates at run time, as `Workspace` for the template `region.c.j2`: room
+for expanded variables and for private arrays of threads, its size in bytes, the condition for asking for it, and the
+declarations of its parts; None where the region needs no memory. Raises InputError where loops on threads are nested
+around a private array."""
 
 from __future__ import annotations
 

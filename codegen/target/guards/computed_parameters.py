@@ -1,4 +1,5 @@
-"""Prints parameters that are expressions of the source as variables ahead of the region."""
+"""Prints parameters that are expressions of the source as `const` variables ahead of the region, each evaluated only
+where the source evaluates the expression, else 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Prints the run-time guard ahead of a region whose model needs one."""
+"""Prints a region's run-time guard as one C condition: the parameters have values for which the model is valid, and
+those of 64-bit types leave room for the arithmetic of generated loops; empty where nothing has to hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Struct members that loops read again and again, hoisted into variables: `float *const img_data = img->data;`.
+"""Rewrites a region so that struct members behind pointers are read once, into variables ahead of its loops, such as
+`float *const img_data = img->data;`. Returns the new region and the declarations; a member is hoisted only where the
+pointers to it are followed in any case.
 
 Compilers read them anew in every iteration where a store might change them, which a store of characters always might
 and one of integers might for sizes. Then there are no vectors. The region does not change them: the model says so.

@@ -1,4 +1,5 @@
-"""Base pointers of arrays as C text, for variables of generated code and for the overlap test."""
+"""Returns the base pointer of an array as C text (`p->x` for `p->x[i]`), for hoisted variables and for the overlap
+test: to its first element, or to its table of row pointers; None where there is no single one."""
 
 from __future__ import annotations
 

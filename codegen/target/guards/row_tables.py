@@ -1,5 +1,5 @@
-"""Arrays behind tables of row pointers (`double **a`), in the overlap test: which pointers it may read, and what lies
-behind them.
+"""Overlap test of arrays behind tables of row pointers (`double **a`): decides which row pointers the test may read
+(None where it may not read all), and prints the rows, and the table itself, as entries of the test's list of memory.
 
 The test reads the pointers to all rows that the region touches ahead of its loops. It may do so only where the source
 reads them in any case, whatever the data are.

@@ -1,4 +1,5 @@
-"""Offsets of the first tile (directive `balance`), computed at run time so that threads get equal parts."""
+"""Prints the declarations of tile offsets (directive `balance`): by how much the tiles of a loop begin ahead of it,
+computed at run time by `tw_even_tiles` so that threads get equal parts; 0 without threads."""
 
 from __future__ import annotations
 

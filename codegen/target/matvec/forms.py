@@ -1,4 +1,6 @@
-"""The three loop orders of a matrix-vector kernel, as C texts that the template puts into loops over arrays of vectors.
+"""Prints the parts of a matrix-vector kernel (loads, steps, transposed blocks, joined lanes) as C texts, which the
+templates of its three loop orders (`matvec_lanes`, `matvec_across`, `matvec_fold`) put into loops over arrays of
+vectors.
 
 The loops have constant lengths at every call, so that compilers unroll them and keep the arrays in registers. In the
 texts, `j` is the first element of a vector, `p` a step of the depth, `i` a row; `r` counts lines of the matrix, `v`

@@ -1,4 +1,5 @@
-"""Prints the kernel of a matrix-vector product as a C function."""
+"""The record `MatvecKernel` (loop order, element type, step and sizes of a matrix-vector kernel); prints it as a static
+C function for one instruction set, and the prelude of types and macros that such functions need."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Template values of a matrix-vector product: pointers, strides (`pitch`) and sizes for `matvec.c.j2`, and
-what the proof of the printed text compares with (`MatvecWanted`)."""
+"""Converts a matrix-vector product of the C tree to `MatvecView`, the record that `matvec.c.j2` prints: kernel,
+pointers, line strides (`pitch`), sizes, vectors to copy first. Also states what the printed text has to compute
+(`MatvecWanted`), for the proof of the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Prints the loops of a contraction's nest from outside in, with remainder loops."""
+"""Prints the loops of a contraction's nest from outside in: full iterations, then the remainder; with the packing,
+prefetches and OpenMP pragma that the schedule asks for, and the loads and stores of the register tile (`tile.py`)
+around the loops over sums."""
 
 from __future__ import annotations
 

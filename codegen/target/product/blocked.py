@@ -1,4 +1,6 @@
-"""Template values of a blocked matrix product: names, subscripts and sizes for `product.c.j2`.
+"""Converts a blocked matrix product of the C tree to `ProductView`, the record that `product.c.j2` prints (bounds,
+subscripts, packing, offset tables, kernels, block sizes), or to `NestsView` for a product that runs in nests alone.
+Also states what the printed text has to compute (`Wanted`), for the proof of the text.
 
 The rows, columns and depth of a product are each one coordinate. A bundle of one iterator is that iterator itself; a
 bundle of several is counted through in order, and tables hold the offset of each of its values in every array.

@@ -1,4 +1,5 @@
-"""Prints calls of kernels for certain sizes, ahead of the general product."""
+"""Makes the call of a nest kernel for certain sizes (`ExactCall`), which stands ahead of the general product: the
+run-time test of sizes and strides, the arguments, and operands that are computed into buffers first."""
 
 from __future__ import annotations
 

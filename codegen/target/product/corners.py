@@ -1,4 +1,5 @@
-"""Products over part of a box (triangles, bands): which register tiles are full, partial, or empty.
+"""Prints the C conditions and bounds of products over part of a box (triangles, bands): which register tiles are full,
+partial or empty, and which steps of the depth all or some elements of a tile take.
 
 Each corner is an affine value that must not be negative. One without the depth cuts tiles of the result: whole ones run
 as ever, cut ones store only what belongs to them, empty ones are passed over. One with the depth shortens the steps of

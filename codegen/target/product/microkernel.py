@@ -1,4 +1,6 @@
-"""The register micro-kernel: a tile of c in registers, updated by k steps of a lane expression.
+"""Prints the register micro-kernel of a blocked product as a C function, for one instruction set or with macros for all
+of them, and the prelude that it needs. The kernel keeps a tile of c in registers and updates it by k steps of a lane
+expression.
 
 Packed form: a is k groups of `mr` values, b is k groups of `nr` values, both contiguous. Direct form: a and b stay
 where the source has them. Either way every element of c is updated in the source's order: its old value first, then

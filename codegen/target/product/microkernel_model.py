@@ -1,4 +1,5 @@
-"""The `MicroKernel` record: a register tile of accumulators and one step of a lane expression."""
+"""The `MicroKernel` record, a register tile of accumulators and one step of a lane expression, and the smaller kernels
+for the edges of a result (`smaller`)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""All micro-kernels of a product in one C function with loops over arrays of vectors, which compilers unroll for
-constant arguments.
+"""Makes the texts of one C function for all micro-kernels of a product (`RolledView`, printed by `kernel_rolled.c.j2`):
+loops over arrays of vectors, which compilers unroll for constant arguments. `is_rolled` decides which kernels are
+printed so.
 
 gcc 12 and clang 19 make of it what they make of a function with a variable for each vector and a statement for each
 step, from -O2 on. A function of its own chooses the kernel for a tile, the smallest that holds it. Not where lanes of a

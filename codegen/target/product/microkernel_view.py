@@ -1,4 +1,5 @@
-"""The texts of one micro-kernel, ready to be put in place by the template."""
+"""Makes the lines of C of one unrolled micro-kernel for an instruction set (`KernelView`, printed by `kernel.c.j2`):
+loads of the tile, steps of the loop over k, prefetches, stores."""
 
 from __future__ import annotations
 

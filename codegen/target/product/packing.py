@@ -1,4 +1,5 @@
-"""Order of the loops that pack an operand, by the way its elements lie in memory."""
+"""The `Packing` record, which tells `pack.c.j2` how to copy an operand of a blocked product into slivers, and the
+functions that choose its loop order, by the way the operand's elements lie in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Micro-kernels of a product: one for full register tiles, others for edges."""
+"""Chooses the micro-kernels of a blocked product: one for full register tiles, smaller ones for the edges, and the C
+conditions by which tiles are assigned to them."""
 
 from __future__ import annotations
 

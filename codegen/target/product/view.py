@@ -1,4 +1,5 @@
-"""Records that the template `product.c.j2` prints."""
+"""Records of a product's text: `ProductView` for the template `product.c.j2`, `NestsView` for `nested.c.j2`, and
+`Wanted`, what the proof of the text compares with. `blocked.py` and `calls.py` make them."""
 
 from __future__ import annotations
 

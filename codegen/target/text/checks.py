@@ -1,4 +1,6 @@
-"""Compile-time checks that a region's macros have the values it was generated for."""
+"""Prints compile-time checks at the beginning of a region's block: compilation fails where a macro has another value,
+or `#if` takes another branch, than when the region was generated. A macro gets no check where one line cannot say what
+it stands for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Compiled templates, kept as Python keeps compiled modules: in `__pycache__` beside their source.
+"""The jinja2 bytecode cache: loads and stores compiled templates as Python does compiled modules, in `__pycache__`
+beside their source.
 
 Compiling the templates of one blocked product takes 0.15 s, a quarter of a run.
 `python -m codegen.target.text.templates` compiles all of them, as `compileall` does for modules; else each is compiled

@@ -1,5 +1,5 @@
-"""Comparisons that are constant by the type of an element are simplified: compilers warn of them once a counter is a
-number."""
+"""Decides comparisons of a number with an element that are constant by the element's type (true, false, or None where
+they are not); `body.py` prints 0 or 1 instead, since compilers warn of them once a counter is a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The `View` record that templates print, and fresh names."""
+"""The `View` record that `region.c.j2` prints: one loop, `if`, statement, declaration, block or product of generated
+code, as text with nested views. Also the names that views use, and fresh names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Prints a step on lanes as a plain scalar C expression."""
+"""Prints a lane expression, such as the step of a product, as a scalar C expression for one element; integer operations
+wrap around as lanes do."""
 
 from __future__ import annotations
 

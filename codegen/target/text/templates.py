@@ -1,4 +1,5 @@
-"""The jinja2 environment over `templates/`; imported late, since jinja2 costs start-up time."""
+"""The jinja2 environment over `templates/`; jinja2 is imported late, since it costs start-up time. Run as a program,
+compiles all templates and tables ahead of time."""
 
 from __future__ import annotations
 

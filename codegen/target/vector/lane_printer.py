@@ -1,4 +1,5 @@
-"""Prints statements as vector operations.
+"""Prints a statement for all lanes of a vector: its loads, expressions and stores as operations on the compiler's
+vector types (`tw_f64x2u`).
 
 C computes only the side of a choice that it takes. Vectors compute both, and integers that nobody asked for may
 overflow; so those sides are computed without a sign, where every result is defined and has the same bits.

@@ -1,4 +1,5 @@
-"""Prints loops that keep elements in variables from iteration to iteration."""
+"""Prints the lines of a loop under scalar replacement, which keeps array elements in variables from iteration to
+iteration: what is loaded before the loop, its body, and what is stored after it."""
 
 from __future__ import annotations
 

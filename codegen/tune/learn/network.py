@@ -1,4 +1,5 @@
-"""Small networks on NumPy: fully connected layers, and on top either one output or values and advantages."""
+"""Evaluates, loads and saves small neural networks with NumPy: fully connected layers, and on top either one output or
+values and advantages. `torch.py` trains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Follows the learned policy: ten actions, on one way or on several, no measurement."""
+"""Follows the learned policy for ten actions from a loop tree, on its greedy path or on several side by side, and
+returns the trees on the way; nothing is measured. Also what the network sees of a tree (`sight`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Transitions of past episodes, drawn the more often the more they surprised: proportional prioritised replay."""
+"""The replay buffer of the training: keeps transitions of past episodes, and draws them the more often the more they
+surprised (proportional prioritised replay)."""
 
 from __future__ import annotations
 

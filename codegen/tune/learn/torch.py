@@ -1,4 +1,6 @@
-"""The part of training that needs PyTorch."""
+"""Trains networks with PyTorch: updates of the dueling Q-network from batches of transitions (`Dueling`, `optimizer`),
+and a least-squares fit of the estimate (`regress`). Results are NumPy networks (`network.py`); only this file imports
+PyTorch."""
 
 from __future__ import annotations
 

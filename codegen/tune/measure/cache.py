@@ -1,4 +1,5 @@
-"""Cache of measured loop trees: lines of JSON, only ever added to. Equal: tree, machine, compiler, flags and clock."""
+"""Cache of measured loop trees, in memory and as lines of JSON in a file that is only ever added to. A figure is used
+again where tree, machine, compiler, flags and clock are equal."""
 
 from __future__ import annotations
 

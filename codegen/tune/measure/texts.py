@@ -1,4 +1,5 @@
-"""From a loop tree to the text of a C function that runs its points in exactly its order of loops."""
+"""Prints a loop tree as a C function that runs its points in exactly its order of loops; raises CannotEmit where there
+is no code for the tree."""
 
 from __future__ import annotations
 

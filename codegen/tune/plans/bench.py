@@ -1,4 +1,5 @@
-"""Running a region again and again: what it computes is compared, how long it takes is measured.
+"""Runs the original and candidate builds of a region: compares what they compute with the original's results, and
+measures how long they take. Raises Failed where a candidate differs, crashes or takes too long.
 
 Everything that runs code of the user's, or code made from it, does so in a child process that may crash or hang.
 """

@@ -1,4 +1,5 @@
-"""Loop trees and plans: a region's product as a contraction, the plan that carries a tree out, the trees of a plan."""
+"""Translates between plans and loop trees: the only product of a plan as a contraction (None where there is none), the
+plan that carries a tree out, and the trees that a plan carries out."""
 
 from __future__ import annotations
 

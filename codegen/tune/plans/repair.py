@@ -1,4 +1,5 @@
-"""Repairs a plan after a knob was turned: names of tile loops, skews, the innermost loop."""
+"""Repairs the directives of a plan after a knob was turned: tile sizes along a diagonal, skew factors of tile loops,
+the parallel loop (tile loop or not), and the vector loop, which follows the innermost or is dropped."""
 
 from __future__ import annotations
 

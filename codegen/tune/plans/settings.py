@@ -1,4 +1,5 @@
-"""Settings of a tuning run, and its result."""
+"""Records: the `Settings` of a tuning run, and its results for one search (`SearchRun`), a region (`TunedRegion`) and a
+file (`TunedFile`)."""
 
 from __future__ import annotations
 

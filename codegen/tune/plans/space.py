@@ -1,4 +1,5 @@
-"""The space of candidates: points, and the plan of each."""
+"""The space of candidate plans of a region: a point is a base plan with a choice for each of its knobs. Gives the plan
+of a point, its neighbours, and random points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Hill climbing over loop trees: the best of the neighbours, as long as one is better."""
+"""Hill climbing over loop trees: looks some actions ahead and takes the first action towards the best tree, as long as
+that is better than the present one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Proof of the kernels of core groups: printed text read back, local memory compared with main memory.
+"""Checks that the printed text for Sunway core groups does what the proven C tree does. `wrong_kernel`, `wrong_mesh`
+and `wrong_entry` (kernel, matrix product on the mesh, what every core runs of a launch) return what differs, or the
+empty string; `proven_kernel` and `proven_steps` (many time steps at once) return what they have read, or raise Unread.
 
 The tree has been proven; here the text has to run that tree. A failure is told by what the text does differently.
 """

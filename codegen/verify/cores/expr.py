@@ -1,4 +1,5 @@
-"""Parses printed expressions of a core's kernel: integers as trees and polynomials, values up to their subscripts."""
+"""Parses printed integer expressions of a core's kernel into expressions of the C tree, brings those into a normal form
+(polynomials), and tells whether two of them are surely equal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """State of local memory during a list of statements of a core's kernel: boxes that are fetched, being fetched, or to be
-written back.
+written back. Commands, waits and uses are noted in their order; one that comes too early, too late or for nobody raises
+Unread.
 
 Boxes come before anything else happens in the list and go after it. Every command is waited for: those that fetch
 before the box is used, those that bring back before its buffer is needed again.

@@ -1,5 +1,5 @@
-"""Compares loops, conditions and statements of a kernel's text with the proven tree, and finds which core runs
-which."""
+"""Compares loops, conditions, statements and what is fetched ahead in a kernel's text with the proven tree
+(`KernelReader`; raises Unread where they differ), and finds which core runs which iterations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Parses the heads of printed loops: first value, bound, step."""
+"""Parses steps and constant bounds in the heads of printed loops of a core's kernel, and checks that a loop ends where
+the one of the tree does; raises Unread otherwise."""
 
 from __future__ import annotations
 

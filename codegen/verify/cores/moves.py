@@ -1,5 +1,5 @@
-"""Reads transfers in a kernel's text: which statements only move data, and what they do to the boxes in local
-memory."""
+"""Base class of the reader of a kernel's text (`walk.py`, `kernel.py`): recognizes statements that only move data (DMA
+commands, waits, words that count them) and notes in `frame.py` what they do to the boxes in local memory."""
 
 from __future__ import annotations
 

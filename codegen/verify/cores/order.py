@@ -1,4 +1,5 @@
-"""Proof that nests in a different order keep the dependences of the tree's order."""
+"""Checks a nest whose vectorized text runs its iterations in another order than the tree: all dependences between them
+have to be kept; raises Unread otherwise."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Proof about variables that all cores gather in: every core joins its own values to a part of its own, which begins
-with what changes nothing, and one core joins all parts to the variable when all cores have met.
+"""Checks reductions across cores: every core joins its own values to a part of its own, which begins with what changes
+nothing, and one core joins all parts to the variable when all cores have met. Raises Unread otherwise.
 
 That the order of joining is free is shown of the tree. Here: nothing else in the kernel uses the variable, each part is
 left where it is looked for, and all of them are joined, once, by the operator of the statements.

@@ -1,4 +1,5 @@
-"""Records of what is read from a kernel's text."""
+"""Record types of what is read from a kernel's text: generated names, a core's part of a reduction, boxes in local
+memory, commands for a later iteration, statements with the box of each access, nests in another order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Compares a printed statement, or a lane of vectors, with a statement of the model."""
+"""Compares a printed statement, or a lane of vectors, with a statement of the model up to equivalent spellings, and
+notes in which box of local memory each access finds its element. `check_statement` raises Unread where they differ."""
 
 from __future__ import annotations
 

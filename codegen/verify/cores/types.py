@@ -1,4 +1,5 @@
-"""Compares printed C types with those of the model."""
+"""Brings printed C types and those of the model into one form (kind, bits, sign) in which they can be compared, and
+finds the type of a value that a region is given by its name."""
 
 from __future__ import annotations
 

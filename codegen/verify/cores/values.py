@@ -1,4 +1,5 @@
-"""Compares printed statements on local copies with the model's: the same operations on the same elements.
+"""Values of printed statements on local copies, and of the model's statements, in a normal form: `alike` compares them,
+which requires the same operations on the same elements. `statements.py` compares whole statements with it.
 
 What to compare with is printed from the statement by the expression printer, with a mark for each access. Marks stand
 for elements of arrays, which are compared by their coordinates.

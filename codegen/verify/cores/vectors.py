@@ -1,4 +1,5 @@
-"""Proof of vectorized nests of a core's kernel: every iteration once, each lane on its own elements, in which order.
+"""Proof of vectorized nests of a core's kernel: every iteration runs once, each lane on its own elements; raises Unread
+otherwise. Returns the order of the iterations, which `order.py` compares with the dependences.
 
 A nest is one statement in loops. Its text takes loops one by one, in strips of so many iterations with what is left of
 them, and the innermost parts hold vectors. Small loops of fixed length are run; lanes hold values by their elements. A

@@ -1,4 +1,5 @@
-"""Reads the text of loops that keep elements in variables from iteration to iteration."""
+"""Reads the printed text of loops with scalar replacement (elements kept in variables from iteration to iteration)
+beside their form (`ast/lowered.py`); raises Unread where the text differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Goes along the events of a text, and knows which variable every name stands for.
+"""Steps through the events of a printed text (`events.py`): `Cursor` compares each with what is expected (raises
+Unread), and knows which variable every name stands for.
 
 A name that the text declares may hide nothing: neither what the region uses from around it nor another name that is
 alive. So at every place a name stands for one variable, or for none.

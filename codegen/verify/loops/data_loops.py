@@ -1,4 +1,5 @@
-"""Statements that are carried out as they were written, loops that data decide about among them."""
+"""Compares the printed lines of a statement that is carried out as it was written, with loops and branches that depend
+on data, with that statement of the model; raises Unread where they differ."""
 
 from __future__ import annotations
 

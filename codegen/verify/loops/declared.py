@@ -1,4 +1,5 @@
-"""Declarations of a region's own variables, as they may be printed."""
+"""Returns the texts that the declaration of a region's own variable may have in print, and raises Unread where a
+variable is used whose declaration was left out."""
 
 from __future__ import annotations
 

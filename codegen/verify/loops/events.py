@@ -1,4 +1,5 @@
-"""C text as a row of events: loops, conditions, blocks, statements, in the order in which they begin and end.
+"""Splits C text, or the pieces (`View`) that it is printed from, into a list of events: loops, conditions, blocks,
+statements, in the order in which they begin and end.
 
 Only the structure is read: what stands between parentheses and up to a semicolon stays as it is. Comments are gone.
 """

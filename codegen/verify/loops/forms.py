@@ -1,5 +1,5 @@
-"""Reads the text of loops that have a form (`ast/lowered.py`): vectors and what is left before and after them, rows
-side by side, loops inside that run in all lanes."""
+"""Reads the printed text of lowered loops beside their form (`ast/lowered.py`): vectors and what is left before and
+after them, rows side by side, loops inside that run in all lanes. Raises Unread where the text differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Variables around a loop for what it gathers on threads: they come from the source's variable and go back there."""
+"""Reads the copies of reduction variables around a loop on threads: each is set from the source's variable ahead of the
+loop, and has to go back there behind it; raises Unread otherwise."""
 
 from __future__ import annotations
 

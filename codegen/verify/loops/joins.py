@@ -1,4 +1,5 @@
-"""Sums, products, least and greatest values in lanes: what variables begin with, and how all their lanes are joined."""
+"""Reads the code around vectorized reductions (sum, product, least, greatest): what the variables begin with, and how
+all their lanes are joined into the target. Raises Unread where a lane is left out or counted twice."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Reads a tree with products. Their blocks are proven from their text (`verify/text`); here it is shown that each one
-stands where the tree has it, that it was proven for this place, and that its plain nest is the tree's."""
+"""Reads the text of a region with products beside its tree. Blocks of products are proven from their text
+(`verify/text`); here it is shown that each one stands where the tree has it, that it was proven for this place, and
+that its plain nest is the tree's."""
 
 from __future__ import annotations
 

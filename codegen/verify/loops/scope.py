@@ -1,4 +1,5 @@
-"""What is known at a place of the tree while its text is read."""
+"""Record `Place`: what is known at a place of the tree while its printed text is read (names of loop variables,
+storage, values read ahead, `int` counters, threads, pipeline stage, lanes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Views that stand in a longer text: they are read beside the tree that they are made of, and the text beside them."""
+"""Checks the pieces (`View`) of loops that become part of a longer text (MPI, master of Sunway cores): `wrong_views`
+compares them with the proven tree, `wrong_text_of` a printed text with them. Each returns the first difference, or the
+empty string."""
 
 from __future__ import annotations
 

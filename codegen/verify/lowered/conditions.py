@@ -1,4 +1,6 @@
-"""Proof of values and conditions that are computed ahead of a loop."""
+"""Proof of hoisting in the C tree: subscript values (`For.lets`) and conditions (`For.asked`) computed ahead of a loop.
+They must not change in the loop; a condition must be that of all its statements, which store nothing without it, and
+be safe to evaluate early. Returns what is wrong, or the empty string."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Proof that counters of type `int` do not overflow, whatever the parameters are."""
+"""Decides whether a loop may count in `int`: its first value and its end fit, whatever the parameters are, by the
+parameters' types alone."""
 
 from __future__ import annotations
 

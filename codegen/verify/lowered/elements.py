@@ -1,4 +1,5 @@
-"""Elements that the lanes of a vector touch, compared with those of the plain loop some iterations further on."""
+"""Computes the elements that the lanes of a vector touch, and those that the plain loop touches some iterations further
+on, in a form in which they can be compared; tells whether two may be the same. Raises Wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Proof of scalar replacement in lowered loops: the lines do what `carried` says.
+"""Proof of scalar replacement in lowered loops: the loads, moves and stores of the form keep the values that the loop's
+`carried` asks for; raises Wrong otherwise.
 
 `verify/scalar_replacement.py` shows that a read may take what a source had some iterations ago. Here each line is
 read: which value a variable has, that reads find the right one, and that those of iterations before the first are

@@ -1,4 +1,5 @@
-"""Symbolic values of variables in a lowered body, and what is known where it runs."""
+"""Record types of symbolic values that variables have in a lowered body (a copy of memory, in place of memory, a
+partial result, a statement's value), of what is known where the body runs, and of uses of memory."""
 
 from __future__ import annotations
 

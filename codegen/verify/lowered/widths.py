@@ -1,5 +1,5 @@
-"""Forms for vectors of several widths, written out for one of them: the macro that has the lanes gets its value, and
-what is counted in vectors is counted in elements."""
+"""Writes out lowered loops (`ast/lowered.py`) whose text leaves the vector width open, once for each width: the macro
+that has the lanes gets its value, and what is counted in vectors is counted in elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Proof of the run-time overlap test: all memory that is not known to be separate is compared, and all of it.
+"""Builds and proves the run-time overlap test of a region (`overlap_test` returns it, or raises Unsupported): all
+memory that is not known to be separate is compared, and all of it. `wrong_overlap` returns what a test leaves out, or
+the empty string.
 
 The printed test is read back. Each array that may share memory with one that is written, as far as the rules of C tell,
 has to be in it with every element that the region touches; so has every single value and every pointer that a store

@@ -1,4 +1,6 @@
-"""What a printed overlap test covers: elements of arrays, rows behind tables of pointers, single values."""
+"""Decides whether a printed overlap test covers the memory that a region touches: elements of arrays, rows behind
+tables of pointers, single values. Raises Uncovered for what the test leaves out, Unread where it reads pointers that
+the source does not."""
 
 from __future__ import annotations
 

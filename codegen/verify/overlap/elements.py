@@ -1,4 +1,5 @@
-"""Where accesses find their elements, read from their printed text with a name for each index of the model."""
+"""Parses the printed text of an access into its subscripts: the pointer behind which each stands, its index of the
+model, and what that is multiplied by. Raises Unread for other forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The printed overlap test as a list of the memory that it compares."""
+"""Parses the printed overlap test into a list of the memory that it compares: ranges of elements, and rows behind
+tables of pointers. Raises Unread for any other text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which memory of a region is separate by the rules of C, whatever the program passes to it.
+"""Decides whether two arrays, or a value that the region reads and an array that it writes, are separate memory by the
+rules of C, whatever the program passes to the region.
 
 Only positive reasons count: what is not known to be separate from memory that is written has to be compared at run
 time. The reasons are those of the C standard: objects of different names, and members of one, have memory of their own

@@ -1,4 +1,5 @@
-"""Short names for the bounds in a printed product, which keep its polynomials small."""
+"""Chooses short names for the bound expressions of a printed product, which keep its polynomials small, and puts them
+in place of these. Raises Unread where a size is not the distance of its bounds."""
 
 from __future__ import annotations
 

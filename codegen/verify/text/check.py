@@ -1,4 +1,6 @@
-"""The last proof: the printed text of a region, read back. A region that does not pass is left as it is."""
+"""Checks the printed products of a region: blocks of products and matrix-vector products, calls of kernels for certain
+sizes, and all kernels. `wrong_text` returns what is wrong, or the empty string; blocks and kernels that `proven.py`
+lists are not proven again. Loops are read in `verify/loops`. A region that does not pass is left as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Printed integer expressions and conditions as polynomials and facts about them."""
+"""Translates printed integer expressions into polynomials, and conditions into inequalities between them; what is
+learnt on the way goes to `facts.py`."""
 
 from __future__ import annotations
 

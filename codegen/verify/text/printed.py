@@ -1,4 +1,5 @@
-"""Finds the products in a region's text. This is read in every build that has one, so nothing large is imported."""
+"""Cuts the blocks of products, and of matrix-vector products, out of a region's text, without their plain nests. This
+is read in every build that has one, so nothing large is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Printed C as a tree: the few kinds of statements and expressions that templates use. Everything else is refused.
+"""Parses printed C into a tree of nodes: the few kinds of statements and expressions that templates use. Raises Unread
+for everything else.
 
 A name in parentheses is a type where what follows cannot follow a value, so that types of the user's need no list. What
 the tool prints of the user's expressions is compared with other text that was read the same way.

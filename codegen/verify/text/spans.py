@@ -1,5 +1,6 @@
-"""Coverage of loops: boxes of half-open intervals, and how a loop, a team of threads or a sequence makes one box of
-many.
+"""Coverage proofs for printed products: from the box that one iteration or thread computes (`Effect`), derives the box
+of a whole loop, a team of threads, a sequence, or all cases of a branch. Raises Unread where pieces leave gaps or
+overlap, or where one overwrites what another has computed.
 
 The one lemma behind it: pieces [lo(v), hi(v)) for v = A, A + S, ... below B are the whole of [lo(A), lo(B)), each point
 once and in ascending order, where hi(v) is lo(v + S), or lo(B) in the last of them.

@@ -1,4 +1,5 @@
-"""Loop counters declared outside the region become local to their loops, where nobody reads them afterwards.
+"""Gives loops counters of their own, declared in the loop's head, in place of a variable that is declared by the region
+and used for nothing else, or that the region also sets outside of loops and nobody reads after the loop.
 
 `int i; for (i = 0; i < n; i++) ...` is `for (int i = 0; i < n; i++) ...` where a block of the region declares i and
 nobody looks at it outside of such loops. And where a variable counts in some loops and is set by hand between them

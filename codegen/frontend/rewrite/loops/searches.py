@@ -1,4 +1,5 @@
-"""Inner loops that data end early: `for (k = 0; k < n; k++) { sum += h[k]; if (sum >= half) break; }`.
+"""Prepares inner loops that data end early, as `for (k = 0; k < n; k++) { sum += h[k]; if (sum >= half) break; }`:
+gives them private variables, so that `frontend/statements` can take the whole loop for one statement.
 
 Such a loop becomes one statement, which stores to one place. So it gets variables of its own for what nobody looks at
 behind it, its counter among them; and where somebody does look at the counter, that is the place: it is set in each

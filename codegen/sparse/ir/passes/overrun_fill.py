@@ -1,5 +1,5 @@
-"""Pass for loops that fill each segment with one value: stores may run past a segment's end, where the next one then
-writes."""
+"""Pass that marks loops which fill each segment with one value (`ahead`): their stores may run past a segment's end,
+where the next one then writes. `pointers` returns the arrays that bound the segments of a nest."""
 from __future__ import annotations
 
 from dataclasses import replace

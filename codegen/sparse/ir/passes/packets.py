@@ -1,4 +1,5 @@
-"""Pass for scatters with many destinations: entries travel in packets when they go to too many places at once."""
+"""Pass that attaches a `Packet` to scatters, and to the counts before them, whose bodies read no array but the values:
+the printed C then may move entries in packets, where they go to too many places at once (emit/packets.py)."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""Dead code elimination: names in nests, statements, arrays and symbols that nobody reads."""
+"""Dead code elimination: removes names in nests, statements, arrays and symbols that nobody reads, until none is
+left."""
 from __future__ import annotations
 
 from dataclasses import replace

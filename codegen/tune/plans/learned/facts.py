@@ -1,4 +1,5 @@
-"""What is known of a region at the sizes that are measured, whatever the plan: statements, their work and accesses."""
+"""Computes what the learned cost model knows of a region at the sizes that are measured, whatever the plan: statements,
+trip counts, operations, and how accesses move along each iterator."""
 
 from __future__ import annotations
 

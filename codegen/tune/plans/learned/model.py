@@ -1,4 +1,5 @@
-"""The learned cost model: how a plan compares with the default plan of its region, without a measurement."""
+"""The learned cost model: predicts how many times the default plan's time another plan of the region takes, as a power
+of two, without a measurement."""
 
 from __future__ import annotations
 

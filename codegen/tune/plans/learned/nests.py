@@ -1,4 +1,5 @@
-"""The loops around each statement as the directives of a plan leave them.
+"""Estimates the loops around each statement as the directives of a plan leave them, for the learned cost model, without
+applying the plan.
 
 Carrying a plan out takes some hundredths of a second, which is too long for thousands of candidates. Here directives
 only move, cut and mark the loops that they name; whether that is legal is not asked, and what is not understood is

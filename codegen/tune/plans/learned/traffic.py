@@ -1,4 +1,5 @@
-"""What a statement costs in its nest: how often loops run, lines that each cache fetches, cycles of instructions.
+"""Estimates what a statement costs in its loop nest: how often loops run, lines that each cache fetches, cycles of
+instructions.
 
 A cache holds what one turn of some loop touches, of the outermost such loop; each time that loop is started, all that
 its turns touch is brought in again.

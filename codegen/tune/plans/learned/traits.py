@@ -1,4 +1,5 @@
-"""Numbers about a plan of a region, most of them logarithms relative to the processor: what the model learns from.
+"""Computes the features of a plan that the learned cost model is fitted to: named numbers, most of them logarithms
+relative to the processor, given to the model as differences from the default plan's.
 
 Each statement says something about its own nest or product; the region's figure is their mean, by work.
 """

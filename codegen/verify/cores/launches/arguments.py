@@ -1,4 +1,6 @@
-"""Proof about launch arguments: each member has the type and the value of what kernels take it for.
+"""Checks a launch in the master's text: each member of the argument struct has the type and the value of what kernels
+take it for, and the master starts the cores, waits for them and gives memory back behind that. `wrong_launch` returns
+what is wrong, or the empty string.
 
 Kernels are proven for parameters and arrays of the region by their names. The master fills the members, starts the
 cores and waits for them; this is read from the text of the region and from the declaration of the struct.

@@ -1,4 +1,6 @@
-"""Proof that barriers suffice: between two barriers no core uses what another one changes."""
+"""Proof that barriers suffice: between two barriers no core uses what another one changes. `apart` compares two phases
+(kernels, or what the first core runs alone) and returns an array by which they conflict, or the empty string;
+`entry.py` asks it."""
 
 from __future__ import annotations
 

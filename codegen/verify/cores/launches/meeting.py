@@ -1,5 +1,5 @@
-"""Proof of the printed barrier of a core group: it is run for every core that is started, one after the other, by what
-each wait is for.
+"""Checks the printed barrier of a core group: its waits are simulated for every core that is started, and in the end
+each core must have learnt that all others have come. `wrong_barrier` returns what is wrong, or the empty string.
 
 A core goes on from a wait when all whom the wait names have come to theirs. The barrier is right where those name each
 other, and each core has learnt at the end, from some it waited for, that all others had come.

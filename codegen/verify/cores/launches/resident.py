@@ -1,4 +1,5 @@
-"""Proof about resident tiles: local memory holds what main memory would, from kernel to kernel.
+"""Checks tiles that stay in local memory from kernel to kernel of a launch: it holds what main memory would.
+`check_residents` raises Unread otherwise.
 
 The kernels are proven for tiles that come and go. For a tile that stays, its place takes the part of main memory: that
 is the same to all kernels where nothing else of the launch uses the array, where all kernels find the same tile of the

@@ -1,4 +1,6 @@
-"""What the proven tree asks of a product on the mesh: which sums, of which elements, and in which order.
+"""Recognizes the matrix product that a kernel of the proven tree is (`product_of`: which sums, of which elements, in
+which order), and checks that tiles and nests of the printed text do the tree's work. Raises Unread where that is not
+so.
 
 Two bound loops run through tiles of the target; inside, a loop over depth holds the sums, and nests before and after it
 change the same tile. The text cuts the target into other tiles. That is the tree's work where all that depends on each

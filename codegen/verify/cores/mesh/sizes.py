@@ -1,4 +1,5 @@
-"""Parses the preamble of a mesh product: tile shapes, the partition of local memory, and trip counts."""
+"""Parses the preamble of a mesh product (tile shapes, the partition of local memory, trip counts), and checks that the
+regions of local memory have room and do not overlap. Raises Unread."""
 
 from __future__ import annotations
 

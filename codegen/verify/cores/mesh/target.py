@@ -1,4 +1,6 @@
-"""Proof of how a mesh product fetches and stores its target: all of a tile, when its place in local memory is free."""
+"""Proof, in the text of a mesh product on Sunway cores, of the transfers of its target matrix C (`TargetTile`): every
+core fetches and stores all of its tile, waits for the tile before to be stored, and spreads or packs the tile's rows
+in local memory. Raises Unread where the text differs."""
 
 from __future__ import annotations
 

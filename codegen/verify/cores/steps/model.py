@@ -1,4 +1,5 @@
-"""A time loop as sweeps over grids, from the model: what each statement runs, and which order that needs.
+"""Splits a time loop of the tree into grid sweeps, one for each statement: the box that it runs, and the offsets of its
+accesses. Raises Unread where the loop is not that, or where the sweeps of one step must not run one after the other.
 
 The text of a block of steps runs one statement after the other, each on a whole box of its grid. That is the proven
 tree's work where each statement runs a box at every time, and depends on earlier times and statements before it alone.

@@ -1,4 +1,5 @@
-"""Products over a part of a box: which points belong. A corner is a value that is not negative where a point does.
+"""Decides whether none, or all, of the points (row, column, depth) of a box belong to a product over a part of its box.
+A corner is a value that is not negative where a point belongs.
 
 All of it is linear, but for minima and maxima, so isl is asked.
 """

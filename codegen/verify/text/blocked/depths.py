@@ -1,4 +1,5 @@
-"""Products cut in depth: the steps that all elements of a tile take, and those of single elements before and after."""
+"""Symbolic run of products whose elements take different ranges of depth: the bounds of the steps that all elements of
+a tile take, and the steps of single elements before and after. A layer of `BlockRun` (`execute.py`); raises Unread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Offset tables of a blocked product: coordinates that count through several loops.
+"""Symbolic run of a blocked product's offset tables, for coordinates that count through several loops: how the text
+fills a table, and which element an access through tables names. A layer of `BlockRun` (`execute.py`); raises Unread.
 
 An access at row X and depth Z is `base[rows[X] + depths[Z]]`. Its array lies in one piece and its subscripts are sums
 of what rows, columns and depths say, so that is the element whose subscripts are those sums.

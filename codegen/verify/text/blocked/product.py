@@ -1,4 +1,5 @@
-"""A region's blocked products, read back from the text that was printed for it."""
+"""Proof of a region's blocked products: each block, read back from the printed text, is run symbolically (`execute.py`)
+against what its product has to compute (`claim.py`). Returns why a text does not do that, or the empty string."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Symbolic run of a matrix-vector kernel's stores: elements of the result whose steps are all taken, and local
-arrays."""
+"""Symbolic run of stores in a matrix-vector kernel's text: elements of the result must be stored in order, without
+gaps, each after the same steps of its sum; local arrays are tracked element by element. Others raise `Unread`."""
 
 from __future__ import annotations
 

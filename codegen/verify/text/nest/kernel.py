@@ -1,4 +1,6 @@
-"""Symbolic execution of a contraction kernel's text: each loop once, for any of its iterations.
+"""Proof of a contraction kernel's text by symbolic execution: each loop once, for any of its iterations. `wrong_nest`
+returns why the function is not the kernel that callers take it for, or the empty string; `cover.py` shows that every
+point is run once.
 
 Sums are taken into registers, get products added and are stored again; nobody else writes them meanwhile. What is read
 of an operand belongs to a point of the contraction, directly or by way of a buffer that holds it.
