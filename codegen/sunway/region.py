@@ -87,7 +87,7 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
         except Unsupported as error:
             if error.id != "sunway-ldm":
                 raise
-    return _on_cores(s, model, options, original, 1.0, False)
+    return _on_cores(s, model, options, original, _Tiles(1.0, False))
 
 
 def _either_way(
@@ -95,24 +95,30 @@ def _either_way(
 ) -> RegionOutcome:
     """Parts of a tile have loops of their own, or share them where what is printed for that cannot be proven."""
     try:
-        return _on_cores(s, model, options, original, share, True)
+        return _on_cores(s, model, options, original, _Tiles(share, True))
     except Unsupported as error:
         if error.id != "no-proof":
             raise
         try:
-            return _on_cores(s, model, options, original, share, True, (False,))
+            return _on_cores(s, model, options, original, _Tiles(share, True, (False,)))
         except Unsupported:
             raise error from None
 
 
-def _on_cores(
-    s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float, strict: bool,
-    ways: tuple[bool, ...] = (True, False),
-) -> RegionOutcome:  # fmt: skip
-    """With tiles for a part of local memory; `strict` if all arrays have to fit. `ways`: whether parts of a tile get
-    loops of their own, in the order in which that is tried."""
-    grid, group, _ = author_of(options, share)
-    made = made_for_cores(model, options, share, ways=ways)
+@record
+class _Tiles:
+    """Tiles for a part of local memory; `strict` if all arrays have to fit. `ways`: whether parts of a tile get loops
+    of their own, in the order in which that is tried."""
+
+    share: float
+    strict: bool
+    ways: tuple[bool, ...] = (True, False)
+
+
+def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str, tiles: _Tiles) -> RegionOutcome:
+    """The region on a core group, proven."""
+    grid, group, _ = author_of(options, tiles.share)
+    made = made_for_cores(model, options, tiles.share, ways=tiles.ways)
     check_kernels(made)
     _check_wide(made)
     plan = replace(made.plan, digest=model.digest)
@@ -121,8 +127,9 @@ def _on_cores(
     summary, names = summarize(plan, scop, None), names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(as_written(original), indent(original, s.region.indent), summary, alias.text, names)
     stays = made.program.stays if options.plan_text is not None else None
-    how = OnCores(group, grid, STYLES[options.scheme], options.model, strict, stays, staging_of(made.program.staging))
-    others = _others(model, options, made, how, share) if len(ways) > 1 else ()
+    staging = staging_of(made.program.staging)
+    how = OnCores(group, grid, STYLES[options.scheme], options.model, tiles.strict, stays, staging)
+    others = _others(model, options, made, how, tiles.share) if len(tiles.ways) > 1 else ()
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
             usual = RegionForm(scop, made.program.deps, made.code, how)

@@ -69,8 +69,9 @@ def test_steps_become_a_macro() -> None:
     later = [line.replace("[j]", "[j + 2]").replace("y)", "z)") for line in step]
     text = region("{", *step, "}", "{", *later, "}", "{", *step, "}")
     made, _, names = outlined(text)
-    assert names == {"TW_STEPS"} and "TW_STEPS(j + 2, z);" in made and made.count("TW_STEPS(j, y);") == 2
-    assert laid_out(made)[0].count("\n      { TW_STEPS(j") == 3
+    assert names == {"TW_REGION_STEPS"} and "TW_REGION_STEPS(j + 2, z);" in made
+    assert made.count("TW_REGION_STEPS(j, y);") == 2
+    assert laid_out(made)[0].count("\n      { TW_REGION_STEPS(j") == 3
     assert same_code(made, text) and made.count("of_a_row") == 16 and without_macros(made).count("of_a_row") == 48
 
 
@@ -94,15 +95,16 @@ def test_what_stays() -> None:
     assert outlined(text, (), (), range(20)) == (text, (), frozenset())
     short = region("b[i] = a[i];", "b[i + 1] = a[i + 1];", "b[i + 2] = a[i + 2];")
     assert outlined(short) == (short, (), frozenset())
-    taken = region(*rows("a", "b"), *rows("b", "a"), "TW_VALUE = TW_VALUE_2;")
-    assert outlined(taken)[2] == {"TW_VALUE_3"}
+    taken = region(*rows("a", "b"), *rows("b", "a"), "TW_REGION_VALUE = TW_REGION_VALUE_2;")
+    assert outlined(taken)[2] == {"TW_REGION_VALUE_3"}
 
 
 def test_a_wrong_macro_is_found() -> None:
     text = region(*rows("a", "b"), *rows("b", "a"))
     made, _, _ = outlined(text)
     assert same_code(made, text)
-    for old, new in ((" + 3]", " + 4]"), ("TW_VALUE(b, i)", "TW_VALUE(a, i)"), ("0.2", "0.3"), ("- 1]", "- 1 * 2]")):
+    other = ("TW_REGION_VALUE(b, i)", "TW_REGION_VALUE(a, i)")
+    for old, new in ((" + 3]", " + 4]"), other, ("0.2", "0.3"), ("- 1]", "- 1 * 2]")):
         assert old in made or old == " + 3]"
         assert made == made.replace(old, new) or not same_code(made.replace(old, new), text)
 
