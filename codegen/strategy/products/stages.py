@@ -99,8 +99,20 @@ def _staged(now: _Forms, node: Node, machine: Machine) -> tuple[_Forms, Panel] |
     length = max(8, size(scop, deep, machine) // 2 // 8 * 8)
     apart = _signed(value_of(s, gathered), not _upwards(step))
     stage = StripMine(fresh(scop, node.loops[0].name + "b"), dict(steps), length, {s.name: (apart,)})
-    ways = (_in_blocks(now, names, stage, gathered, downwards, machine) for downwards in (False, True))
+    ways = (_in_blocks(now, names, stage, gathered, x, machine) for x in (False, True) if _forward(s, x))
     return next((made for made in ways if made is not None), None)
+
+
+def _forward(s: Statement, downwards: bool) -> bool:
+    """Does the statement read no result that is counted behind its own? Not so where each step needs all results of the
+    one before (viterbi), which no blocks can follow."""
+    target = s.accesses[s.target]
+    last = target.index.dim(isl.dim_type.out) - 1
+    if last < 0:
+        return False
+    own = _signed(target.index.get_pw_aff(last), downwards)
+    read = (_signed(a.index.get_pw_aff(last), downwards) for a in s.reads if a.array == target.array)
+    return all(value.gt_set(own).intersect(s.domain).is_empty() for value in read)
 
 
 def _signed(value: isl.PwAff, downwards: bool) -> isl.PwAff:
