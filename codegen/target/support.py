@@ -8,6 +8,7 @@ from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
 from codegen import __version__
+from codegen.ast.lowered import WIDTHS
 from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.source.language import CXX, C, Language
@@ -140,10 +141,12 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
 
 
 def _widths() -> list[tuple[str, int]]:
-    """Conditions of the preprocessor, and the bytes that vectors have where they hold; the first that does counts."""
+    """Conditions of the preprocessor, and the bytes that vectors have where they hold; the first that does counts, and
+    the last always does. They are widths that forms are proven for."""
     from codegen.isa.load import load as load_isa
 
-    return [(isa.enabled, isa.bits // 8) for isa in map(load_isa, ("avx512", "avx2"))]
+    found = [(isa.enabled, isa.bits // 8) for isa in map(load_isa, ("avx512", "avx2"))]
+    return [*((when, width) for when, width in found if width in WIDTHS), ("", WIDTHS[0])]
 
 
 def foreign(kernels: frozenset[AnyKernel]) -> str:

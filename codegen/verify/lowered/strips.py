@@ -58,6 +58,8 @@ def check_strips(
     if plain.step != 1:
         raise Wrong("takes a loop apart that leaves out iterations")
     if f.lanes is not None:
+        if f.lanes.wider:
+            raise Wrong("leaves open how long its vectors are, where it was not written out for each width")
         at = replace(at, lanes=f.lanes, var=plain.var)
     state = _Parts(match, at, plain, box).run(f.parts, _State(), variables)
     if state.left:

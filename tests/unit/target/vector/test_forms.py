@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.ast.lowered import WIDTHS
 from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -87,11 +88,20 @@ int main(void)
 
 
 @pytest.mark.parametrize(
-    "real, plan", [("double", "jam i by 3\n  vector j by 1 of 16 bytes"), ("float", "vector j by 2 of 32 bytes")]
+    "real, plan, width",
+    [
+        ("double", "jam i by 3\n  vector j by 1 of 16 bytes", 16),
+        ("double", "jam i by 3\n  vector j by 1 of 16 bytes", 64),
+        ("double", "vector j by 2 of 16 bytes", 32),
+        ("float", "vector j by 2 of 16 bytes", 64),
+        ("float", "vector j by 2 of 32 bytes", 16),
+    ],
 )
-def test_same_bits(real: str, plan: str, tmp_path: Path) -> None:
+def test_same_bits(real: str, plan: str, width: int, tmp_path: Path) -> None:
+    """Vectors whose width the text leaves open have that many bytes, whatever this machine has."""
     text = source(real)
-    made = planned(text, plan)
+    made = re.sub(r"(#define TW_VECTOR_BYTES) \d+", rf"\1 {width}", planned(text, plan))
+    assert ("TW_VECTOR_BYTES" in made) == ("of 16 bytes" in plan)
     functions = made.split("void f")[1:]
     written = {name: "TW_F" in function for name, function in zip(BODIES, functions, strict=True)}
     assert written == {name: vectors for name, (_, vectors) in BODIES.items()}
@@ -103,6 +113,11 @@ def test_same_bits(real: str, plan: str, tmp_path: Path) -> None:
     subprocess.run(["cc", *flags, *checks, "-o", tmp_path / "t", tmp_path / "t.c", "-lm"], check=True)
     ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_widths_that_compilers_choose_are_proven() -> None:
+    made = planned(source(), "vector j by 2 of 16 bytes")
+    assert {int(n) for n in re.findall(r"#define TW_VECTOR_BYTES (\d+)", made)} == set(WIDTHS)
 
 
 def test_a_constant_of_another_type_keeps_its_meaning() -> None:

@@ -51,6 +51,9 @@ from codegen.region_model import model_region
 from codegen.scop.expr import Ref
 from codegen.source_file import open_source
 from codegen.verify.evidence import Finding
+from codegen.verify.lowered.check import check_form
+from codegen.verify.lowered.elements import Wrong
+from codegen.verify.lowered.variables import BodyContext
 from codegen.verify.proofs import prove
 
 HEAD = (
@@ -502,3 +505,11 @@ def test_counters_are_as_wide_as_they_have_to_be(body: str, narrow: bool) -> Non
     assert [x.narrow for x in walk(code) if isinstance(x, For)] == [narrow] and not findings(body, code)
     wrong = findings(body, changed(code, For, lambda f: replace(f, narrow=True, upper=Bin("+", f.upper, Int(1)))))
     assert any("counts in an int" in f.message for f in wrong)
+
+
+def test_a_form_of_open_width_is_proven_written_out_alone() -> None:
+    """As it is, it would be proven for the shortest vectors."""
+    m = made("copy")
+    loop = next(x for x in walk(m.code) if isinstance(x, For) and x.form is not None)
+    with pytest.raises(Wrong, match="leaves open how long"):
+        check_form(BodyContext(m.program.scop, None, "", frozenset()), loop, loop.form)
