@@ -3,7 +3,8 @@ proven tree. What cannot be shown is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from codegen.diagnostics import Unsupported
 from codegen.sunway.launch import LaunchPrinter
@@ -18,14 +19,19 @@ from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.text.read import Unread
 
 
+@contextmanager
+def _refusing(launch: LaunchPrinter, what: str) -> Iterator[None]:
+    """Raises Unsupported in place of Unread: the region is not put on cores."""
+    try:
+        yield
+    except Unread as problem:
+        raise Unsupported("no-proof", f"{what} could not be proven: {problem}", launch.scop.loc) from None
+
+
 def prove_kernel(launch: LaunchPrinter, task: KernelTask, text: str) -> KernelReader:
     """Raises Unsupported unless the text of a kernel is shown to do what its tree does."""
-    try:
+    with _refusing(launch, "what a core would run"):
         return proven_kernel(launch.source, launch.deps, task, text, _own_words(launch))
-    except Unread as problem:
-        raise Unsupported(
-            "no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc
-        ) from None
 
 
 def prove_mesh(launch: LaunchPrinter, task: KernelTask, text: str) -> None:
@@ -37,12 +43,8 @@ def prove_mesh(launch: LaunchPrinter, task: KernelTask, text: str) -> None:
 
 def prove_steps(launch: LaunchPrinter, task: SteppedTask, text: str) -> Stepped:
     """Raises Unsupported unless the text of many time steps is shown to do what the loop over them does."""
-    try:
+    with _refusing(launch, "many time steps at once"):
         return proven_steps(launch.source, launch.deps, task, text, _own_words(launch))
-    except Unread as problem:
-        raise Unsupported(
-            "no-proof", f"many time steps at once could not be proven: {problem}", launch.scop.loc
-        ) from None
 
 
 def prove_entry(launch: LaunchPrinter, task: EntryTask | None, entry: SlaveFunction) -> None:
