@@ -1,5 +1,5 @@
 """Entry point of `python -m codegen` and of the installed command `tilewright`: runs `cli/main.py` and returns its exit
-status, with few garbage collections and with compiled regular expressions from a cache (`patterns/kept.py`)."""
+status, with few garbage collections and with what earlier runs have kept for a quick start (`startup/`)."""
 
 import gc
 import sys
@@ -10,16 +10,21 @@ SELDOM = 100_000  # objects between two searches for garbage: a run is short, an
 def run() -> int:
     """The command, as a process of its own; at its end nothing is searched, either."""
     gc.set_threshold(SELDOM)
-    from codegen.patterns.kept import keep, may_keep, use
+    from codegen.startup import modules
 
-    kept = use()
+    modules.use()
+    from codegen.startup import regexes
+
+    regexes_kept = regexes.use()
     from codegen.cli.main import main
 
     try:
         return main()
     finally:
-        if not kept and may_keep():
-            keep()
+        if not regexes_kept and regexes.may_keep():
+            regexes.keep()
+        if modules.could_be_kept() and regexes.may_keep():
+            modules.keep()
         gc.freeze()
 
 

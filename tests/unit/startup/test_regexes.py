@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.patterns import kept
-from codegen.patterns.kept import handed_over
+from codegen.startup import regexes as kept
+from codegen.startup.regexes import handed_over
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_what_is_kept_makes_the_same_pattern(text: str, flags: int) -> None:
 
 
 def _run(folder: Path, *lines: str) -> str:
-    code = "\n".join(("import marshal, re, sys", "from codegen.patterns import kept",
+    code = "\n".join(("import marshal, re, sys", "from codegen.startup import regexes as kept",
                       f"kept._file = lambda: {str(folder / 'kept')!r}", *lines))  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.strip()

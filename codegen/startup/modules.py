@@ -1,0 +1,144 @@
+"""Compiled modules of the tool, kept together in one file of `__pycache__` and imported from there.
+
+A run imports 450 of them; Python looks for, opens and checks a file for each, which takes a twelfth of a run. A module
+whose source is not what it was when it was kept, and one that is not kept, is imported as Python does it.
+
+For the command alone, whose process is its own: as a library the tool leaves imports as they are.
+"""
+
+from __future__ import annotations
+
+import marshal
+import mmap
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, cache_from_source
+from types import CodeType, ModuleType
+
+from codegen.resources import write_aside
+
+# A source's path below the package's folder, its size, its time in nanoseconds, and where its code lies in the file.
+Entry = tuple[str, int, int, int, int]
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_NAME = __name__.partition(".")[0]
+_before: set[str] = set()  # names of modules that were there when `use` was called
+_HEAD = 16  # bytes before the code in a file of Python's: magic number, flags, time and size of the source
+
+
+class KeptModules(MetaPathFinder):
+    """Finds modules whose code is kept and whose sources have not changed since."""
+
+    def __init__(self, entries: dict[str, Entry], code: memoryview) -> None:
+        self._entries, self._code = entries, code
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        entry = self._entries.get(fullname)
+        if entry is None:
+            return None
+        file = os.path.join(_PACKAGE, entry[0])
+        return _spec(fullname, file, self._code[entry[3] : entry[4]]) if _stamp(file) == entry[1:3] else None
+
+
+class _Kept(SourceFileLoader):
+    """Python's loader, for a source that has been compiled: what it says of the source is the source's."""
+
+    code: memoryview
+
+    def get_code(self, fullname: str) -> CodeType:
+        made: CodeType = marshal.loads(self.code)
+        return made
+
+
+def use() -> None:
+    """From now on modules that are kept are imported from the file."""
+    _before.update(sys.modules)
+    sys.meta_path.insert(0, _read())
+
+
+def could_be_kept() -> bool:
+    """Has this process imported, since `use`, a module whose code is not kept and could be?"""
+    new = [m for name, m in sys.modules.items() if name.startswith(f"{_NAME}.") and name not in _before]
+    return any(type(m.__loader__) is SourceFileLoader and _compiled(str(m.__file__)) for m in new)
+
+
+def keep() -> None:
+    """Write down all modules of the package that Python has compiled and that are as they were then."""
+    entries: dict[str, Entry] = {}
+    pieces: list[bytes] = []
+    at = 0
+    for file in _sources():
+        stamp, code = _stamp(file), _compiled(file)
+        if stamp and code:
+            pieces.append(code)
+            entries[_module(file)] = (os.path.relpath(file, _PACKAGE), *stamp, at, at + len(code))
+            at += len(code)
+    head = marshal.dumps((_made_by(), entries))
+    with suppress(OSError, NotImplementedError):
+        write_aside(_file(), b"".join((len(head).to_bytes(8, "little"), head, *pieces)))
+
+
+def _read() -> KeptModules:
+    try:
+        with open(_file(), "rb") as opened:
+            data = memoryview(mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ))
+        start = 8 + int.from_bytes(data[:8], "little")
+        made_by, entries = marshal.loads(data[8:start])
+    except (OSError, NotImplementedError, EOFError, ValueError, TypeError):
+        return KeptModules({}, memoryview(b""))
+    whole = all(start + e[4] <= len(data) for e in entries.values())
+    return KeptModules(entries if made_by == _made_by() and whole else {}, data[start:])
+
+
+def _made_by() -> str:
+    """The Python that compiled, and the folder, which compiled code names."""
+    return f"{sys.version} {MAGIC_NUMBER!r} {_PACKAGE}"
+
+
+def _file() -> str:
+    """Where they are kept. Python does not say (NotImplementedError) when it keeps no code at all."""
+    return cache_from_source(os.path.join(os.path.dirname(__file__), "all.py"))
+
+
+def _sources() -> list[str]:
+    return sorted(os.path.join(folder, n) for folder, _, names in os.walk(_PACKAGE) for n in names if n[-3:] == ".py")
+
+
+def _module(file: str) -> str:
+    parts = os.path.relpath(file, os.path.dirname(_PACKAGE))[:-3].split(os.sep)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _stamp(file: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _compiled(file: str) -> bytes | None:
+    """The code that Python keeps for a source, where it is of this version of it."""
+    try:
+        with open(cache_from_source(file), "rb") as opened:
+            data = opened.read()
+        found = os.stat(file)
+    except (OSError, NotImplementedError):
+        return None
+    head = (MAGIC_NUMBER, *(x.to_bytes(4, "little") for x in (0, int(found.st_mtime), found.st_size & 0xFFFFFFFF)))
+    return data[_HEAD:] if data[:_HEAD] == b"".join(head) else None
+
+
+def _spec(name: str, file: str, code: memoryview) -> ModuleSpec:
+    loader = _Kept(name, file)
+    loader.code = code
+    spec = ModuleSpec(name, loader, origin=file)
+    spec.has_location = True
+    if os.path.basename(file) == "__init__.py":
+        spec.submodule_search_locations = [os.path.dirname(file)]
+    return spec
