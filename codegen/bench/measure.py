@@ -15,6 +15,7 @@ from codegen.options import GenOptions
 from codegen.region import RegionOutcome
 from codegen.report.counting import region_operations
 from codegen.report.speed import Speed
+from codegen.targets.base import Extra
 from codegen.tune.build import FLAGS, Failed, RegionCompiler, open_region_compiler, result_text
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.sizes import BYTES, Sizes, spelled
@@ -78,7 +79,7 @@ def _region(
     cache = max((c.bytes for c in detect().machine.caches), default=0)
     given = Sizes({k: v for k, v in sizes.items() if k in mine}, bytes=max(BYTES, 2 * cache))
     bench, _ = open_bench(subject, compiler, given, threads[0], False)
-    result = compiler.compile("result", result_text(subject, subject.outcome))
+    result = compiler.compile("result", result_text(subject, subject.outcome, Extra()))
     bench.time_of(result, Runs(1, 1, 0.0), None)  # compares what it computes
     races = []
     for n in threads:

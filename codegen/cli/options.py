@@ -7,7 +7,7 @@ from codegen.isa.known import ISAS, is_file
 from codegen.options import FUSIONS, GenOptions
 from codegen.record import record
 from codegen.render import FORMATS
-from codegen.targets.registry import host_names, target_named, target_names
+from codegen.targets.registry import host_names, target_named, target_names, tuned_names
 
 SOURCE_COMMANDS = ("gen", "check", "inspect")
 _GEN = ("gen",)
@@ -158,8 +158,10 @@ TABLE: tuple[Option, ...] = (
     Option(("--target",), "generation", SOURCE_COMMANDS,
            f"kind of code: {_kinds(target_names())}",
            "value", choices=target_names(), default=_DEFAULTS.target, affects_output=True),
-    Option(("--target",), "generation", (*_BENCH, *_TUNE, *_SCAN), f"kind of code: {_kinds(host_names())}",
+    Option(("--target",), "generation", (*_BENCH, *_SCAN), f"kind of code: {_kinds(host_names())}",
            "value", choices=host_names(), default=_DEFAULTS.target, affects_output=True),
+    Option(("--target",), "generation", _TUNE, f"kind of code: {_kinds(tuned_names())}",
+           "value", choices=tuned_names(), default=_DEFAULTS.target, affects_output=True),
     Option(("--auto",), "generation", ("gen", "check", *_BENCH),
            "find the loop nests without pragmas, transform those that gain by the cost model, and print what became of "
            "each (docs/auto.md)", affects_output=True),
@@ -217,7 +219,7 @@ TABLE: tuple[Option, ...] = (
     Option(("--arrays",), "generation", SOURCE_COMMANDS,
            "cuda, hip: where the arrays of regions are (host: what is needed is copied; device, managed: nothing is)",
            "value", choices=("host", "device", "managed"), default=_DEFAULTS.arrays, affects_output=True),
-    Option(("--device",), "generation", SOURCE_COMMANDS,
+    Option(("--device",), "generation", (*SOURCE_COMMANDS, *_TUNE),
            "cuda, hip, opencl: the device that blocks are chosen for, by name (h200, a100, mi250x, ...) or a TOML file",
            "value", "NAME|FILE", default=_DEFAULTS.device, affects_output=True),
     Option(("--measure",), "generation", ("machine",), "detect: measure the bandwidth of memory, for rooflines"),

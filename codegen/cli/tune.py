@@ -22,6 +22,7 @@ from codegen.cli.output.writing import write_all
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.filters import select
 from codegen.options import GenOptions
+from codegen.targets.registry import target_named
 
 if TYPE_CHECKING:
     from codegen.tune.plans.settings import Settings, TunedFile
@@ -140,6 +141,11 @@ def settings_of(job: Invocation) -> Settings:
         raise BadCommandLine(f"--size or --cflags: {error}") from None
     if a.busy and (a.measure_threads or 1) != 1:
         raise BadCommandLine("--busy measures one thread")
-    threads = 1 if a.busy else a.measure_threads or cores()
+    device = not target_named(job.options.target).runs_here
+    trees = {*methods} & {*TREE_METHODS}
+    for word, given in (("--busy", a.busy), ("--threads", a.measure_threads), ("loop trees", trees)):
+        if device and given:
+            raise BadCommandLine(f"{word} and --target {job.options.target} do not go together: the device is measured")
+    threads = 1 if a.busy or device else a.measure_threads or cores()
     return Settings(methods, a.budget, threads, a.jobs or cores(), sizes, a.cflags or FLAGS, a.records or "", a.again,
                     busy=a.busy, learned=os.path.abspath(a.learned) if a.learned else "", seed=a.seed)

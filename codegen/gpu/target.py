@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codegen.scop.model import Scop
     from codegen.source_file import Opened
     from codegen.target.finish.names import NameSpelling
+    from codegen.targets.tuning import DeviceTuning
 
 
 class Cuda(Target):
@@ -89,6 +90,11 @@ class Cuda(Target):
 
         return emulator(self.dialect, options)
 
+    def tuning(self, options: GenOptions) -> DeviceTuning:
+        from codegen.gpu.tuning import device_tuning
+
+        return device_tuning(self.dialect, options)
+
     def described(self, model: Modelled, options: GenOptions) -> Sequence[str]:
         from codegen.gpu.report import described
 
@@ -104,7 +110,7 @@ class Cuda(Target):
 class Hip(Cuda):
     """The same text with other names."""
 
-    name, help = "hip", "C with HIP kernels beside it"
+    name, help, tunes = "hip", "C with HIP kernels beside it", False
     endings = MappingProxyType({"c": (".tw.c", ".tw.hip", ".tw.h")})
 
     @property
@@ -117,7 +123,7 @@ class Hip(Cuda):
 class OpenCL(Cuda):
     """Kernels as text that the driver compiles, and launchers in C."""
 
-    name, help = "opencl", "C with OpenCL kernels beside it"
+    name, help, tunes = "opencl", "C with OpenCL kernels beside it", False
     cannot = MappingProxyType({**Cuda.cannot, **TILES})
     endings = MappingProxyType({"c": (".tw.c", ".tw.cl.c", ".tw.h")})
 

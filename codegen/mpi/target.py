@@ -45,7 +45,7 @@ class Mpi(Target):
     """Every rank runs the program; a region is computed together."""
 
     name, help = "mpi", "C with MPI calls and OpenMP pragmas"
-    threads, runs_here, predicts, languages = True, False, True, ("c",)
+    threads, runs_here, tunes, predicts, languages = True, False, False, True, ("c",)
     cannot = MappingProxyType({**GRIDS, **STAYS})
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:

@@ -135,6 +135,11 @@ ERRORS: tuple[Entry, ...] = (
     _error("needs-preprocessor", "With `--no-cpp`, the file holds macros or conditionals.", "Drop `--no-cpp`."),
     _error("no-compiler", "No C compiler is found, or one that does not work.", "Install one, or set `CC`."),
     _error(
+        "no-device",
+        "`tune --target cuda` measures plans on a device, and there is none here, or no compiler for it.",
+        "Run it on a machine with a GPU and `nvcc`; the plan that it writes can be used anywhere.",
+    ),
+    _error(
         "no-preprocessor",
         "No C compiler was found to preprocess with, or it cannot be run.",
         "Set `CC`, install a compiler, or use `--no-cpp` for files without macros.",

@@ -28,7 +28,7 @@ class Sunway(Target):
     """A region becomes launches on the compute cores, which stage their tiles in local memory."""
 
     name, help = "sunway", "master and slave files for Sunway"
-    runs_here, languages, predicts = False, ("c",), True
+    runs_here, tunes, languages, predicts = False, False, ("c",), True
     c99 = True
     keeps_macros = False  # cores get parameters in a struct, whose members cannot be called as macros are
     in_parts = private_arrays = simpler_plans = False

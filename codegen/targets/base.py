@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from codegen.source.region_slice import RegionSlice
     from codegen.source_file import Opened
     from codegen.target.finish.names import NameSpelling
+    from codegen.targets.tuning import DeviceTuning
 
 
 # What most targets have not, by the directives that ask for it.
@@ -99,6 +100,7 @@ class Target(ABC):
     # What it can express.
     threads: bool = False  # loops share their iterations among threads
     runs_here: bool = True  # results are C for this machine
+    tunes: bool = True  # `tune` can measure results
     languages: tuple[str, ...] = ("c", "c++")  # of regions
     own_variables: bool = False  # results declare variables of their own ahead of a region, and use them in the end
     predicts: bool = False  # has a model of time: `timeline`
@@ -158,6 +160,10 @@ class Target(ABC):
 
     def emulator(self, options: GenOptions) -> Emulator | None:
         """What `check` runs results on; None: this machine."""
+        return None
+
+    def tuning(self, options: GenOptions) -> DeviceTuning | None:
+        """What `tune` measures results on; None: this machine. Raises InputError where there is no such device."""
         return None
 
     def described(self, model: Modelled, options: GenOptions) -> Sequence[str] | None:

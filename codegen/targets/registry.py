@@ -28,6 +28,11 @@ def host_names() -> tuple[str, ...]:
     return tuple(n for n in target_names() if target_named(n).runs_here)
 
 
+def tuned_names() -> tuple[str, ...]:
+    """Those whose results `tune` can measure."""
+    return tuple(n for n in target_names() if target_named(n).tunes)
+
+
 @cache
 def _built_in(name: str) -> Target:
     found: dict[str, Target] = import_module(_MODULES[name]).TARGETS

@@ -21,6 +21,9 @@ from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language
 from codegen.target.support import SupportOptions, emit_support
 from codegen.target.text.templates import environment
+from codegen.targets.base import Extra
+from codegen.targets.registry import target_named
+from codegen.targets.tuning import DeviceTuning
 from codegen.tune.region import Subject
 
 _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
@@ -45,19 +48,39 @@ class RegionCompiler:
     flags: tuple[str, ...]
     user: tuple[str, ...]
     language: Language = C
+    device: DeviceTuning | None = None
 
-    def compile(self, name: str, text: str, more: tuple[str, ...] = ()) -> Path:
-        """A shared object of this text and the runtime; Failed with the compiler's first complaint."""
+    def compile(self, name: str, text: str, more: tuple[str, ...] = (), extra: Extra | None = None) -> Path:
+        """A shared object of this text and the runtime, and of the device's file in `extra`; Failed with the compiler's
+        first complaint."""
         source, out = self.folder / f"{name}{self.language.endings[0]}", self.folder / f"{name}.so"
         source.write_bytes(encode(text))
-        runtime = [str(self.folder / f"{r}.o") for r in _RUNTIMES]
+        objects = [str(self.folder / f"{r}.o") for r in _RUNTIMES]
         flags = (*self.flags, *more, *_SHARED, *self.language.std, *self.user)
-        self._run([*flags, str(source), *runtime, "-lm", "-o", str(out)])
+        links = ["-lm"]
+        if self.device is not None and extra is not None:
+            objects += self._of_device(name, extra, self.device.exact if more == EXACT else ())
+            flags, links = (*flags, *self.device.flags), [*self.device.links, *links]
+        self._run([*self.words, *flags, str(source), *objects, *links, "-o", str(out)])
         return out
+
+    def _of_device(self, name: str, extra: Extra, more: tuple[str, ...]) -> list[str]:
+        """Objects of the files for the device, and of what stands in for one."""
+        assert self.device is not None
+        for ending, text in extra.files:
+            head = self.device.head if ending == self.device.ending else ""
+            (self.folder / f"{name}{ending}").write_bytes(encode(head + text))
+        source, out = f"{self.folder / name}{self.device.ending}", f"{self.folder / name}.device.o"
+        self._run([*self.device.words, *more, "-c", source, "-o", out])
+        objects = [out]
+        for path in self.device.sources:
+            objects.append(f"{self.folder / name}.{Path(path).stem}.o")
+            self._run([*self.words, "-O1", "-fPIC", "-w", "-c", path, "-o", objects[-1]])
+        return objects
 
     def _run(self, words: list[str]) -> None:
         try:
-            done = run([*self.words, *words], COMPILER, env={**os.environ, "LC_ALL": "C"})
+            done = run(words, COMPILER, env={**os.environ, "LC_ALL": "C"})
         except LimitPassed as error:
             raise Failed(f"the compiler {error}") from None
         if done.code:
@@ -70,14 +93,16 @@ _RUNTIMES = ("check_runtime", "tune_runtime")
 def open_region_compiler(subject: Subject, folder: Path, flags: str) -> RegionCompiler:
     """The compiler, tried out on the runtime. InputError where there is none, or its flags are not understood."""
     found = find_compiler(subject.source.name, subject.options.cpp, folder)
-    compiler = RegionCompiler(folder, found.words, tuple(shlex.split(flags)), found.flags, found.language)
+    compiler = RegionCompiler(folder, found.words, tuple(shlex.split(flags)), found.flags, found.language,
+                              subject.tuning)
     texts = (runtime_text(), environment().get_template("tune_runtime.c.j2").render())
     for name, text in zip(_RUNTIMES, texts, strict=True):
         source = folder / f"{name}.c"
         source.write_bytes(encode(text))
         try:
             out = str(source.with_suffix(".o"))
-            compiler._run([*compiler.flags, "-c", "-fPIC", "-fopenmp", "-w", "-xc", str(source), "-o", out])
+            words = (*compiler.words, *compiler.flags, "-fPIC", "-fopenmp", "-w")
+            compiler._run([*words, "-c", "-xc", str(source), "-o", out])
         except Failed as error:
             raise InputError("no-compiler", f"the compiler does not work: {error}", Loc("--cflags")) from None
     return compiler
@@ -88,14 +113,15 @@ def original_text(subject: Subject) -> str:
     return f"{subject.source.text}\n{cases_text([(subject.harness, subject.original)])}"
 
 
-def result_text(subject: Subject, outcome: RegionOutcome) -> str:
+def result_text(subject: Subject, outcome: RegionOutcome, extra: Extra) -> str:
     """The same with what was made of the region."""
     assert outcome.text is not None
     text = subject.source.text
     start = after_feature_macros(text)
     language = subject.source.pre.language
     support = emit_support(outcome.helpers, outcome.kernels, SupportOptions(PARALLEL_MIN, language=language))
-    return f"{text[:start]}{support}{text[start:]}\n{cases_text([(subject.harness, outcome.text)])}"
+    head = f"{text[:start]}{support}{extra.support}"
+    return f"{head}{text[start:]}\n{cases_text([(subject.harness, outcome.text)])}"
 
 
 def built(subject: Subject, compiler: RegionCompiler, plan: str, name: str, more: tuple[str, ...] = ()) -> Path:
@@ -104,7 +130,12 @@ def built(subject: Subject, compiler: RegionCompiler, plan: str, name: str, more
         outcome = subject.carried_out(plan)
     except TilewrightError as error:
         raise Failed(f"refused: {error.message}") from None
-    return compiler.compile(name, result_text(subject, replace(outcome, diagnostics=())), more)
+    outcome = replace(outcome, diagnostics=())
+    if compiler.device is not None:
+        outcome = compiler.device.timed(outcome)
+    options = replace(subject.options, stem=name)
+    extra = target_named(options.target).extra((outcome,), options, "", None)
+    return compiler.compile(name, result_text(subject, outcome, extra), more, extra)
 
 
 @lru_cache(maxsize=4)

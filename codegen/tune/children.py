@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from codegen.limits import PROGRAM
+from codegen.limits import PROGRAM, Limits
 from codegen.worker import Died, answer
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Children:
     def busy(self) -> bool:
         return bool(self._running)
 
-    def start(self, key: Hashable, work: Callable[[], object], seconds: float) -> None:
+    def start(self, key: Hashable, work: Callable[[], object], seconds: float, limits: Limits = PROGRAM) -> None:
         """Begin; `wait` hands out the result under `key`."""
         assert self.free
         sys.stdout.flush()
@@ -62,7 +62,7 @@ class Children:
             os.setpgid(0, 0)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(reader)
-            answer(work, writer, replace(PROGRAM, cpu=60 + seconds * (os.cpu_count() or 1)))
+            answer(work, writer, replace(limits, cpu=60 + seconds * (os.cpu_count() or 1)))
         with contextlib.suppress(OSError):  # the child may have done it, or be gone
             os.setpgid(pid, pid)
         os.close(writer)
@@ -122,11 +122,11 @@ class Children:
             self._kill(c)
 
 
-def alone(work: Callable[[], T], seconds: float) -> T:
+def alone(work: Callable[[], T], seconds: float, limits: Limits = PROGRAM) -> T:
     """The result of work in one child; its exceptions are raised here."""
     children = Children(1)
     try:
-        children.start(0, work, seconds)
+        children.start(0, work, seconds, limits)
         ((_, result),) = children.wait()
     finally:
         children.stop()

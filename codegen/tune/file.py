@@ -43,8 +43,11 @@ def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say
     plan = "".join(found[o.index].plan if o.index in found else o.plan for o in opened.outcomes)
     host = detect().machine
     compiler = compiler_version(find_compiler(path, options.cpp, Path()).words)
-    return TunedFile(opened.source.name, plan, tuple(found.values()), tuple(notes), f"{host.name}: {host.description}",
-                     compiler, settings.flags, settings.threads)  # fmt: skip
+    machine, device = f"{host.name}: {host.description}", next((s.tuning for s in opened.subjects), None)
+    if device is not None:
+        machine, compiler = f"{device.title}; {machine}", f"{device.compiler}; {compiler}"
+    return TunedFile(opened.source.name, plan, tuple(found.values()), tuple(notes), machine, compiler,
+                     settings.flags, settings.threads)  # fmt: skip
 
 
 def _untouched(subject: Subject) -> TunedRegion:

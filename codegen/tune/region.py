@@ -21,6 +21,8 @@ from codegen.source_file import Opened, check_plan_regions, open_source
 from codegen.supervise import run_region
 from codegen.target.finish.names import DEFAULT
 from codegen.targets.base import RegionJob
+from codegen.targets.registry import target_named
+from codegen.targets.tuning import DeviceTuning
 
 
 @record
@@ -35,6 +37,7 @@ class Subject:
     original: str
     options: GenOptions
     machine: Machine
+    tuning: DeviceTuning | None = None  # the device that results run on, if it is not this machine
 
     @property
     def index(self) -> int:
@@ -48,9 +51,10 @@ class Subject:
     def carried_out(self, plan: str) -> RegionOutcome:
         """What a plan makes of the region, proven; InputError or Unsupported where it cannot be."""
         options = replace(self.options, plan_text=plan, plan_name="<candidate>")
-        made = make(self.model, options, self.machine)
-        original = self.original.replace("\r\n", "\n")
-        return printed(RegionJob(self.slice, self.model, original, options, self.machine), made)
+        job = RegionJob(self.slice, self.model, self.original.replace("\r\n", "\n"), options, self.machine)
+        if self.tuning is not None:
+            return target_named(options.target).process(job)
+        return printed(job, make(self.model, options, self.machine))
 
 
 @record
@@ -68,6 +72,7 @@ class OpenedFile:
 def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
     """Everything the tool would do by itself, and the regions that can be tuned."""
     machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
+    tuning = target_named(options.target).tuning(options)
     if options.auto:
         found = pipeline.perform(path, text, options, machine)
         source, outcomes = found.source, found.outcomes
@@ -75,7 +80,7 @@ def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
         source = open_source(path, text, options)
         check_plan_regions(source, options)
         outcomes = tuple(run_region(source, s, options, machine) for s in source.slices)
-    subjects = tuple(_subjects(source, outcomes, options, machine))
+    subjects = tuple(replace(s, tuning=tuning) for s in _subjects(source, outcomes, options, machine))
     parts = tuple(_parts(source, outcomes, options, machine))
     return OpenedFile(source, outcomes, subjects, parts, tuple(d for o in outcomes for d in o.diagnostics))
 

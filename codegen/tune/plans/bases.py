@@ -18,6 +18,7 @@ from codegen.scop.effort import PER_SECOND, Exhausted, at_most
 from codegen.scop.tree import loops
 from codegen.strategy.choice import Decision
 from codegen.strategy.planner import default_plan, loop_plan, source_plan
+from codegen.targets.tuning import Authors
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program
 from codegen.tune.region import Subject
@@ -52,16 +53,14 @@ def bases_of(subject: Subject, threads: int, seconds: float) -> tuple[Base, ...]
     there is time. Whoever measures with one thread does not ask for a plan that never uses more: directives for
     threads cost next to nothing then."""
     end = time.monotonic() + seconds
-    scop, machine = subject.model.program.scop, subject.machine
+    scop = subject.model.program.scop
     own = parse(subject.outcome.plan, "<default>", {scop.region: scop})[0]
     written = Plan(scop.region, ())
-    found = [
-        Base("default", own, apply_plan(subject.model.program, own)),
-        Base("as written", written, subject.model.program),
-    ]
+    found = [Base("default", own, apply_plan(subject.model.program, own))]
+    if subject.tuning is None:
+        found.append(Base("as written", written, subject.model.program))
     seen = {b.text(b.plan, "") for b in found}
-    host = machine if subject.model.threads(subject.options) else _alone(machine)
-    for name, author in _authors(subject.model.program, host):
+    for name, author in _all_authors(subject):
         if time.monotonic() > end:
             break
         decision = _bounded(author) if threads > 1 or name != ONE_THREAD else None
@@ -75,11 +74,18 @@ def bases_of(subject: Subject, threads: int, seconds: float) -> tuple[Base, ...]
     return tuple(found)
 
 
+def _all_authors(subject: Subject) -> Authors:
+    if subject.tuning is not None:
+        return subject.tuning.authors(subject.model)
+    machine = subject.machine if subject.model.threads(subject.options) else _alone(subject.machine)
+    return _authors(subject.model.program, machine)
+
+
 def _alone(machine: Machine) -> Machine:
     return replace(machine, cores=1)
 
 
-def _authors(p: Program, machine: Machine) -> tuple[tuple[str, Callable[[], Decision]], ...]:
+def _authors(p: Program, machine: Machine) -> Authors:
     return (
         ("order of the source", lambda: source_plan(p, machine)),
         ("loops", lambda: loop_plan(p, machine, "smart", 2)),

@@ -18,6 +18,7 @@ from codegen.checking.harness.layout import MemoryLayout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.test_sizes.survey import Survey, TestVector, lookers
 from codegen.checking.trials import Trial, compare
+from codegen.limits import PROGRAM, Limits
 from codegen.record import record
 from codegen.tune.build import Failed, RegionCompiler, original_text
 from codegen.tune.children import TimedOut, alone
@@ -31,6 +32,7 @@ _MEASURE = """
 long tw_measure(long, const long *, void **, void **, const long *, long, long, long, double, double, double *);
 double tw_pace(void);
 void tw_busy(int);
+void tw_on_device(int);
 """
 _ALIGNED = 64
 REFERENCE_SECONDS = 300.0
@@ -38,6 +40,7 @@ LEAST_SECONDS = 5.0  # for a candidate, beyond what filling, comparing and runs 
 SLOWER = 4.0  # how much slower than the best one run may be before a candidate is given up
 PACE = 1.1  # how much slower than ever the core may run while something is measured
 AGAIN = 3  # how often to try, when it does
+LONG = 1.0  # seconds of the original from which on one run of it says enough
 
 
 @record
@@ -69,15 +72,20 @@ class Bench:
     def time_of(self, library: Path, effort: Runs, best: float | None) -> Timing:
         """Check what a candidate computes and measure it; Failed where it does not end well."""
         limit = REFERENCE_SECONDS if best is None else LEAST_SECONDS + 3 * self.around + 50 * best
-        return _child(lambda: self._candidate(library, effort, best), limit)
+        return self._child(lambda: self._candidate(library, effort, best), limit)
 
     def compete(self, libraries: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
         """Measure several in turns, so that whatever else the machine does meets all of them."""
-        return _child(lambda: self._turns(libraries, seconds), REFERENCE_SECONDS + seconds)
+        return self._child(lambda: self._turns(libraries, seconds), REFERENCE_SECONDS + seconds)
 
     def exact(self, original: Path, library: Path, reassociate: bool) -> str:
         """The first difference between results that were compiled to agree bit by bit."""
-        return _child(lambda: self._exact(original, library, reassociate), REFERENCE_SECONDS)
+        return self._child(lambda: self._exact(original, library, reassociate), REFERENCE_SECONDS)
+
+    def _child(self, work: Callable[[], T], seconds: float) -> T:
+        """Drivers of devices reserve more addresses than there is memory."""
+        reserves = self.subject.tuning is not None and self.subject.tuning.reserves
+        return _child(work, seconds, replace(PROGRAM, memory=0) if reserves else PROGRAM)
 
     # -- in children -----------------------------------------------------------------------------------
 
@@ -120,7 +128,9 @@ class Bench:
         library.call(h.number, Op.FILL, self.vector.ins, memory.args, library.ffi.new("long *", self.vector.seed))
         before, want, near = (self._view(m) for m in (self.images.before, self.images.want, self.images.near))
         self._copy(library, memory, before)
+        begun = time.monotonic()
         library.call(h.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
+        first = time.monotonic() - begun
         self._copy(library, memory, want)
         layout = library.layout(h, self.vector.ins)
         self._copy(library, before, memory)
@@ -134,13 +144,14 @@ class Bench:
             for a, b, n in zip(before.starts, want.starts, self.vector.sizes, strict=True)
         )
         full = replace(self, changed=changed)
-        effort = Runs(2, 20, 0.5)
-        return timing(full._runs(library, memory, effort, REFERENCE_SECONDS)), changed, float(library.lib.tw_pace())
+        times = [first] if first > LONG else full._runs(library, memory, Runs(2, 20, 0.5), REFERENCE_SECONDS)
+        return timing(times), changed, 0.0 if self.subject.tuning is not None else float(library.lib.tw_pace())
 
     def _open(self, path: Path) -> Library:
         library = open_library(path, (self.subject.harness.number,), _MEASURE)
         library.lib.tw_threads(self.threads)
         library.lib.tw_busy(self.busy)
+        library.lib.tw_on_device(self.subject.tuning is not None and path != self.original)
         return library
 
     def _view(self, shared: mmap.mmap) -> Arena:
@@ -177,6 +188,8 @@ class Bench:
             0, ins, args, image, sizes, count, effort.least + 1, effort.most + 1, effort.seconds, limit, out
         )
         times = list(out[0:runs])
+        if min(times, default=0.0) < 0:
+            raise Failed("runs on the host at these sizes")
         return times[1:] or times
 
     def _verify(self, original: Library, got: Arena, loose: bool, want: Arena, near: Arena) -> None:
@@ -207,9 +220,9 @@ def _ffi() -> Any:
     return FFI()
 
 
-def _child(work: Callable[[], T], seconds: float) -> T:
+def _child(work: Callable[[], T], seconds: float, limits: Limits = PROGRAM) -> T:
     try:
-        return alone(work, seconds)
+        return alone(work, seconds, limits)
     except TimedOut:
         raise Failed(f"does not end within {seconds:.3g} s") from None
     except Died:

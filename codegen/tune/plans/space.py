@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from codegen.plan.model import Plan
 from codegen.record import record
-from codegen.strategy.knobs.knob import Knob, Slots
+from codegen.strategy.knobs.knob import Knob, KnobMaker, Slots
 from codegen.strategy.planner import knob_makers
 from codegen.tune.plans.bases import Base, bases_of
 from codegen.tune.plans.repair import repaired
@@ -99,14 +99,15 @@ class Space:
         return "; ".join([base, *turned])
 
 
-def knobs_of(base: Base, threads: int) -> tuple[Knob, ...]:
-    """All knobs of a base, those that matter most first; for one thread none that is about threads. The table of
-    techniques says which there are."""
-    found = [knob for maker in knob_makers() for knob in maker(base.plan, base.program)]
+def knobs_of(base: Base, threads: int, makers: tuple[KnobMaker, ...]) -> tuple[Knob, ...]:
+    """All knobs of a base, those that matter most first; for one thread none that is about threads."""
+    found = [knob for maker in makers for knob in maker(base.plan, base.program)]
     return tuple(sorted((k for k in found if threads > 1 or not k.threads), key=lambda k: k.rank))
 
 
 def space_of(subject: Subject, threads: int, seconds: float = 60.0) -> Space:
     """All candidates for a region on so many threads, around as many bases as are made in the time."""
     bases = bases_of(subject, threads, seconds)
-    return Space(subject.model.digest, bases, tuple(knobs_of(b, threads) for b in bases))
+    # The table of techniques says which knobs there are, or the device.
+    makers = knob_makers() if subject.tuning is None else subject.tuning.knobs
+    return Space(subject.model.digest, bases, tuple(knobs_of(b, threads, makers) for b in bases))

@@ -84,11 +84,18 @@ def _within(settings: Settings, spent: float, opened: float) -> Settings:
 
 def _sizes(subject: Subject, settings: Settings) -> Sizes:
     mine = {i.text for i in subject.harness.memory.ints}
-    return Sizes({k: v for k, v in settings.sizes.items() if k in mine}, settings.work)
+    given = {k: v for k, v in settings.sizes.items() if k in mine}
+    if subject.tuning is not None:
+        return Sizes(given, subject.tuning.work, subject.tuning.bytes)
+    return Sizes(given, settings.work)
 
 
 def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[str, int]) -> MeasurementSetting:
-    host = detect().machine
+    host, device = detect().machine, subject.tuning
+    machine, compiler = f"{host.name}: {host.description}", compiler_version(bench.compiler.words)
+    clock = "processor time" if settings.busy else "time"
+    if device is not None:
+        machine, compiler, clock = f"{device.title}; {machine}", f"{device.compiler}; {compiler}", "time of the device"
     arrays = ", ".join(
         f"{a.elem.kind}{a.elem.bits} {a.name}{''.join(f'[{n}]' for n in a.extents)}"
         for a in subject.model.program.scop.arrays.values()
@@ -96,8 +103,7 @@ def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[
     options = replace(subject.options, plan_text=None, cpp=replace(subject.options.cpp, args=()))
     return MeasurementSetting(
         subject.source.name, subject.index, str(subject.harness.site.function.decl.name), subject.model.digest,
-        effective_options(options), f"{host.name}: {host.description}", compiler_version(bench.compiler.words),
-        settings.flags, settings.threads, sizes, "processor time" if settings.busy else "time", arrays,
+        effective_options(options), machine, compiler, settings.flags, settings.threads, sizes, clock, arrays,
     )  # fmt: skip
 
 
@@ -119,10 +125,12 @@ class _Tuning:
                  settings: Settings, say: Say) -> None:  # fmt: skip
         self.subject, self.bench, self.space, self.say = subject, bench, space, say
         (self.records, self.setting), self.settings = memory, settings
+        self.reference: Timing | None = None
 
     def run(self, left: TunedRegion, cache: Mapping[str, PlanRecord]) -> TunedRegion:
         runs: list[SearchRun] = []
         interrupted = False
+        self.reference = left.original
         shared, libraries = dict(cache), dict[str, Path]()
         for name, budget in self._methods():
             study = self._study(name, budget, shared, libraries)
@@ -165,6 +173,8 @@ class _Tuning:
 
     def _for_trees(self) -> bool:
         """Is the region one small product?"""
+        if self.subject.tuning is not None:
+            return False
         sole = sole_product(self.space.bases[0], spelled(self.subject, self.bench.vector))
         return sole is not None and sole.problem.flops <= SMALL
 
@@ -213,12 +223,15 @@ class _Tuning:
     def _confirmed(self, left: TunedRegion, libraries: Mapping[str, Path]) -> TunedRegion:
         """Original, default and the best few in turns; the default stays unless another is faster for sure."""
         own = self.space.text(self.space.start())
+        failed = next((s.why for run in left.runs for s in run.history if s.plan == own and s.timing is None), "")
+        if failed:
+            return replace(left, note=f"not tuned: the default plan's result {failed}")
         finalists = self._finalists(left.runs)
         self.say(f"{self.subject.title}: confirming")
         try:
             plans = (own, *(plan for plan, _ in finalists))
             paths = [libraries.get(p) or self._built(p, f"final{k}") for k, p in enumerate(plans)]
-            original, default, *others = self.bench.compete([self.bench.original, *paths], self.settings.confirm)
+            original, default, *others = self._in_turns(paths)
         except (Failed, TimedOut, Died) as error:
             return replace(left, note=f"not tuned: the confirming run failed: the result {error}")
         left = replace(left, original=original, default=default, tuned=default, method="default")
@@ -237,6 +250,13 @@ class _Tuning:
         )
         self.records.add(self.setting, entry)
         return left
+
+    def _in_turns(self, paths: Sequence[Path]) -> tuple[Timing, ...]:
+        """The original first; beside a device it would take most of the time, and its figure is there."""
+        known = self.reference if self.subject.tuning is not None else None
+        if known is None:
+            return self.bench.compete([self.bench.original, *paths], self.settings.confirm)
+        return (known, *self.bench.compete(paths, self.settings.confirm))
 
     def _built(self, plan: str, name: str) -> Path:
         """In a child, as everything that may take long."""
