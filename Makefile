@@ -9,7 +9,7 @@ COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templat
 # pytest keeps what it has made of the test files, which takes ten seconds for each of its processes.
 TEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -q
 .DELETE_ON_ERROR:
-.PHONY: dist gpu-registers check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist gpu-registers check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi mpi-corpus bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -117,9 +117,13 @@ bench-real-style: venv
 bench-sunway: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sunway $(B)
 
-# Ranks against threads on this machine, beside the prediction: make bench-mpi B='--cores 4 --quick --only gemm'
+# Ranks against threads on this machine, beside the prediction: make bench-mpi mpi-corpus B='--cores 4 --quick --only gemm'
 bench-mpi: venv
 	$(PY) -m benchmarks.mpi $(B)
+
+# The corpus on 1, 2, 3, 4 and 7 ranks, beside one process: make mpi-corpus B='--only lu --jobs 4'
+mpi-corpus: venv
+	$(PY) -m benchmarks.mpi_corpus $(B)
 
 # Products against NumPy's BLAS and PyTorch's, and kernels on many cores; generated here, measured on any x86-64 machine
 # with a compiler and NumPy: make bench-x86 B='--prepare FOLDER'

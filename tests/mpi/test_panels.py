@@ -32,6 +32,7 @@ from tests.mpi.test_proofs import swapped, with_more
 
 PROGRAM = Path(__file__).parents[2] / "benchmarks" / "mpi" / "product.c"
 BOXES = "C: block, block; A: block, block; B: block, block"
+FEW_STEPS = (*SMALL, "-fopenmp", "-DTW_PANEL=5", "-Wno-unknown-pragmas")
 ROWS = "C: block, *; A: block, *; B: block, *"
 PRODUCT = """void product(int n, double C[n][n], double A[n][n], double B[n][n])
 {
@@ -182,10 +183,31 @@ def test_products_on_grids_of_ranks(tmp_path: Path) -> None:
     """Odd sizes, fewer rows than ranks, panels of a few steps; the kernels are those of one rank."""
     made = for_ranks(str(PROGRAM), PROGRAM.read_text(), distribute=BOXES)
     assert made.count("tw_f64_add_mul(tw_m, tw_n,") == 2 and "tw_panel_run(" in made
-    many = compiled("mpicc", made, tmp_path / "many", (*SMALL, "-fopenmp", "-DTW_PANEL=5", "-Wno-unknown-pragmas"))
-    for ranks, n in ((1, 9), (2, 33), (3, 47), (4, 31), (6, 4), (6, 53)):
-        done = on_ranks(many, ranks, (str(n),), threads=2 if ranks == 2 else 1)
-        assert done.returncode == 0 and done.stdout.count("off by 0\n") == ranks, (ranks, n, done.stdout, done.stderr)
+    for name, least in (("sent", "1L << 60"), ("told", "17")):
+        many = compiled("mpicc", made, tmp_path / name, (*FEW_STEPS, f"-DTW_TELL=({least})"))
+        for ranks, n in ((1, 9), (2, 33), (3, 47), (4, 31), (6, 4), (6, 53)):
+            done = on_ranks(many, ranks, (str(n),), threads=2 if ranks == 2 else 1)
+            assert done.returncode == 0, (name, ranks, n, done.stderr)
+            assert done.stdout.count("off by 0\n") == ranks, (name, ranks, n, done.stdout)
+
+
+@needs_mpi
+def test_messages_that_ranks_of_a_node_are_told_of(tmp_path: Path) -> None:
+    """Who is late to take one is waited for; where memory is not shared, messages are sent; faults are found."""
+    made = for_ranks(str(PROGRAM), PROGRAM.read_text(), distribute=BOXES)
+    waits = "  for (double to = MPI_Wtime() + 0.02 * tw_world.rank; MPI_Wtime() < to;)\n    (void)0;\n"
+    late = ("  if (m->count > 1) {\n    tw_copy(m, (char *)from, 1);", f"{waits}  if (m->count > 1) {{\n    tw_copy(m, (char *)from, 1);")
+    alone = ("&r->window) == MPI_SUCCESS;", "&r->window) != MPI_SUCCESS;")
+    no_wait = ("  tw_all_taken(++tw_node.sends & 1);", "  ++tw_node.sends;")
+    elsewhere = ("->at[tw_node.number[giver]] + told.first;", "->at[tw_node.number[giver]] + told.first + 8;")
+    for k, (changes, right) in enumerate((((late,), True), ((alone,), True), ((late, no_wait), False), ((elsewhere,), False))):
+        text = made
+        for old, new in changes:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        program = compiled("mpicc", text, tmp_path / f"told{k}", (*FEW_STEPS, "-DTW_TELL=17"))
+        done = on_ranks(program, 2, ("61",))
+        assert (done.returncode == 0) == right, (changes, done.stderr)
 
 
 @needs_mpi
