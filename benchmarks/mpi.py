@@ -62,7 +62,8 @@ __attribute__((destructor)) static void tw_say(void) { fprintf(stderr, "sent %ld
 """
 # A program takes its time as often as ROUNDS says, and tells the least, of ranks that of the slowest. Ranks begin
 # together: who is late with its own data is not waited for in the region.
-TOGETHER, SLOWEST = "MPI_Barrier(MPI_COMM_WORLD)", "MPI_Allreduce(MPI_IN_PLACE, &{}, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD)"
+TOGETHER = "MPI_Barrier(MPI_COMM_WORLD)"
+SLOWEST = "MPI_Allreduce(MPI_IN_PLACE, &tw_took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD)"
 BEST = """
 #define TW_BEST(...)                                                                       \\
   do {                                                                                     \\
@@ -93,7 +94,7 @@ def written(name: str, folder: Path, machine: str) -> None:
         if target == "mpi":
             options = replace(options, network="shared-memory", distribute=BLOCKS[name])
         text = generate(str(source), source.read_text(encoding="utf-8"), options).text
-        together, slowest = (TOGETHER, SLOWEST.format("tw_took")) if target == "mpi" else ("(void)0", "(void)0")
+        together, slowest = (TOGETHER, SLOWEST) if target == "mpi" else ("(void)0", "(void)0")
         macro = BEST.replace("{together}", together).replace("{slowest}", slowest)
         text = text.replace("    TIMED(", "    TW_BEST(").replace("int main(", f"{macro}int main(")
         text += ADDED * (target == "mpi")

@@ -196,11 +196,13 @@ def test_messages_that_ranks_of_a_node_are_told_of(tmp_path: Path) -> None:
     """Who is late to take one is waited for; where memory is not shared, messages are sent; faults are found."""
     made = for_ranks(str(PROGRAM), PROGRAM.read_text(), distribute=BOXES)
     waits = "  for (double to = MPI_Wtime() + 0.02 * tw_world.rank; MPI_Wtime() < to;)\n    (void)0;\n"
-    late = ("  if (m->count > 1) {\n    tw_copy(m, (char *)from, 1);", f"{waits}  if (m->count > 1) {{\n    tw_copy(m, (char *)from, 1);")
+    copies = "  if (m->count > 1) {\n    tw_copy(m, (char *)from, 1);"
+    late = (copies, waits + copies)
     alone = ("&r->window) == MPI_SUCCESS;", "&r->window) != MPI_SUCCESS;")
     no_wait = ("  tw_all_taken(++tw_node.sends & 1);", "  ++tw_node.sends;")
     elsewhere = ("->at[tw_node.number[giver]] + told.first;", "->at[tw_node.number[giver]] + told.first + 8;")
-    for k, (changes, right) in enumerate((((late,), True), ((alone,), True), ((late, no_wait), False), ((elsewhere,), False))):
+    cases = (((late,), True), ((alone,), True), ((late, no_wait), False), ((elsewhere,), False))
+    for k, (changes, right) in enumerate(cases):
         text = made
         for old, new in changes:
             assert text.count(old) == 1
