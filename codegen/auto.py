@@ -18,6 +18,7 @@ from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.record import record
+from codegen.side_by_side import at_once, side_by_side
 from codegen.source.directives import with_directives_inside
 from codegen.source.layout.line_directives import line_directives
 from codegen.source.marks import region_of
@@ -26,7 +27,6 @@ from codegen.source.preprocess import display_name
 from codegen.source.regions import Region, find_regions
 from codegen.source_file import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.supervise import run_region
-from codegen.worker import at_once, side_by_side
 
 if TYPE_CHECKING:
     from codegen.region import RegionOutcome

@@ -201,6 +201,24 @@ def restrict(limits: Limits) -> None:
         _lower(resource.RLIMIT_AS, _size() + limits.memory, 0)
 
 
+def allow(limits: Limits) -> None:
+    """Let this process take so much more processor time and memory than it has until now, and no more. For a process
+    that does one thing after another: what it may take is set again and again."""
+    if resource is None:
+        return
+    _set_soft(resource.RLIMIT_CORE, 0)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _set_soft(resource.RLIMIT_CPU, max(1, round(used.ru_utime + used.ru_stime + limits.cpu)))
+    if limits.memory:
+        _set_soft(resource.RLIMIT_AS, _size() + limits.memory)
+
+
+def _set_soft(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+
+
 def _lower(kind: int, value: int, more: int) -> None:
     """Set a limit, if it is below the one that is there; systems without one go on without."""
     _, hard = resource.getrlimit(kind)

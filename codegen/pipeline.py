@@ -16,6 +16,7 @@ from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
+from codegen.side_by_side import at_once, side_by_side
 from codegen.source.macros.baked import region_text
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written
@@ -26,7 +27,6 @@ from codegen.target.finish.lines import line_name
 from codegen.target.support import SupportOptions
 from codegen.targets.base import Extra
 from codegen.targets.registry import target_named
-from codegen.worker import at_once, side_by_side
 
 if TYPE_CHECKING:
     from codegen.auto import Row

@@ -39,7 +39,8 @@ LATER = (
     *(f"codegen.recognize.privatize.{x}" for x in ("lastprivate_copies", "lastprivate_proof")),
     "codegen.recognize.ownership.search",
     *(f"codegen.target.{x}" for x in ("vector.forms", "matvec.view", "product.blocked")),
-    *(f"codegen.verify.{x}" for x in ("expansion", "lowered.check", "text.check")),
+    *(f"codegen.verify.{x}" for x in ("expansion", "finish", "loops.region", "lowered.check", "pragmas", "text.check")),
+    "codegen.verify.variants",
 )
 
 

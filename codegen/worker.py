@@ -1,31 +1,36 @@
 """Runs a function in a forked child and returns its result or raises its exception (`run_limited`): LimitPassed beyond
-limits of time, memory or output, Died after a crash; `run_again_after_crashes` tries again. `side_by_side` runs several
-functions (the regions of a file) in parallel children, results in order, without limits of its own."""
+limits of time, memory or output, Died after a crash; `run_again_after_crashes` tries again. A child that does one piece
+of work after another (`stay`) needs no children of its own for that."""
 
 from __future__ import annotations
 
-import contextlib
 import faulthandler
 import gc
 import os
 import pickle
 import select
-import selectors
 import signal
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import NoReturn, TypeVar
 
-from codegen.limits import MIB, LimitPassed, Limits, resident, restrict
+from codegen.limits import MIB, LimitPassed, Limits, allow, resident, restrict
 
 T = TypeVar("T")
 STACK = 64 << 20  # bytes; as much as is used is really taken
 SELDOM = 100_000  # objects between two searches for garbage: a child has little of it, and ends soon
+# Processor time that work gets of a child that stays, as a part of what it may take; past it, the child ends, and the
+# work begins anew in one of its own. Regions take a tenth of it.
+SOON = 6
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL)
+
+
+_staying = False  # is this a child that does one piece of work after another?
 
 
 class Died(Exception):
@@ -39,6 +44,8 @@ def run_limited(work: Callable[[], T], limits: Limits) -> T:
     """
     if not hasattr(os, "fork"):
         return work()
+    if _staying:
+        return _done_here(work, limits)
     sys.stdout.flush()
     sys.stderr.flush()
     reader, writer = os.pipe()
@@ -65,6 +72,16 @@ def run_limited(work: Callable[[], T], limits: Limits) -> T:
     if isinstance(value, MemoryError):
         raise LimitPassed(_memory(limits)) from value
     raise value
+
+
+def _done_here(work: Callable[[], T], limits: Limits) -> T:
+    """The result of `work`, in a child that stays. What passes a limit ends it, so that whoever waits does the work
+    anew: how much others have left behind must not choose between results."""
+    allow(replace(limits, cpu=limits.cpu / SOON))
+    try:
+        return work()
+    except MemoryError:
+        os._exit(1)
 
 
 def run_again_after_crashes(work: Callable[[int], T], tries: int, limits: Limits) -> T:
@@ -96,12 +113,24 @@ def answer(work: Callable[[], object], writer: int, limits: Limits) -> None:
     In a thread of its own: if the parent has run OpenMP code, the child's first thread would wait for helpers that did
     not come along, while a new thread starts with none.
     """
+    restrict(limits)
+    _alone(partial(_answer, work, writer))
+
+
+def stay(life: Callable[[], None], limited_here: bool = True) -> NoReturn:
+    """The whole life of a child that does work for others until it is told to end. With `limited_here`, limits hold for
+    each piece of it, and end the child; else such work is done in children of its own."""
+    global _staying
+    _staying = limited_here
+    _alone(life)
+
+
+def _alone(life: Callable[[], None]) -> NoReturn:
     try:
         faulthandler.disable()  # who waits for the answer says what a crash means
-        restrict(limits)
         gc.set_threshold(SELDOM)
         threading.stack_size(STACK)
-        thread = threading.Thread(target=_answer, args=(work, writer))
+        thread = threading.Thread(target=life)
         thread.start()
         thread.join()
     finally:
@@ -110,14 +139,19 @@ def answer(work: Callable[[], object], writer: int, limits: Limits) -> None:
 
 def _answer(work: Callable[[], object], writer: int) -> None:
     try:
-        try:
-            data = pickle.dumps((True, work()))
-        except BaseException as error:
-            data = pickled_error(error)
+        data = pickled_answer(work)
         with os.fdopen(writer, "wb") as out:
             out.write(data)
     finally:
         os._exit(0)
+
+
+def pickled_answer(work: Callable[[], object]) -> bytes:
+    """What came of it: True and the result, or False and the exception."""
+    try:
+        return pickle.dumps((True, work()))
+    except BaseException as error:
+        return pickled_error(error)
 
 
 def pickled_error(error: BaseException) -> bytes:
@@ -148,100 +182,3 @@ def _read(reader: int, child: int, limits: Limits) -> bytes:
         if not chunk:
             return b"".join(chunks)
         chunks.append(chunk)
-
-
-def at_once() -> int:
-    """How many children may run: one for each core, unless somebody else keeps the cores busy with other files."""
-    if "jobserver" in os.environ.get("MAKEFLAGS", ""):
-        return 1
-    pool = sys.modules.get("multiprocessing")
-    if pool is not None and pool.parent_process() is not None:
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def side_by_side(works: Sequence[Callable[[], T]], most: int) -> Generator[Callable[[], T], None, None]:
-    """For each piece of work, in order, what gives its result, or raises its exception. Up to `most` are carried out at
-    a time; with one, each only when it is asked for."""
-    if most < 2 or len(works) < 2 or not hasattr(os, "fork"):
-        yield from works
-        return
-    children = _Children(works, most)
-    try:
-        for k in range(len(works)):
-            yield children.answer(k)
-    finally:
-        children.end()
-
-
-class _Children:
-    """The children of one file, and what they have written so far."""
-
-    def __init__(self, works: Sequence[Callable[[], object]], most: int) -> None:
-        self.waiting = list(enumerate(works))
-        self.most = most
-        self.running: dict[int, tuple[int, int]] = {}  # process and pipe, by the number of the work
-        self.written: dict[int, bytes] = {}
-        self.selector = selectors.DefaultSelector()
-
-    def answer(self, k: int) -> Callable[[], Any]:
-        while k in self.running or any(k == n for n, _ in self.waiting):
-            self._start()
-            self._listen()
-        data = self.written.pop(k)
-
-        def value() -> Any:
-            if not data:
-                raise Died()
-            ok, found = pickle.loads(data)
-            if ok:
-                return found
-            raise found
-
-        return value
-
-    def _start(self) -> None:
-        while self.waiting and len(self.running) < self.most:
-            k, work = self.waiting.pop(0)
-            sys.stdout.flush()
-            sys.stderr.flush()
-            reader, writer = os.pipe()
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-                child = os.fork()
-            if child == 0:
-                _answer_alone(work, writer)
-            with contextlib.suppress(OSError):  # a group of its own, so that its children end with it
-                os.setpgid(child, child)
-            os.close(writer)
-            self.running[k], self.written[k] = (child, reader), b""
-            self.selector.register(reader, selectors.EVENT_READ, k)
-
-    def _listen(self) -> None:
-        for key, _ in self.selector.select():
-            chunk = os.read(key.fd, 1 << 16)
-            self.written[key.data] += chunk
-            if not chunk:
-                self._gone(key.data)
-
-    def _gone(self, k: int) -> None:
-        child, reader = self.running.pop(k)
-        self.selector.unregister(reader)
-        os.close(reader)
-        os.waitpid(child, 0)
-
-    def end(self) -> None:
-        """Nobody waits for the rest."""
-        for k, (child, _) in list(self.running.items()):
-            for end in (os.killpg, os.kill):
-                with contextlib.suppress(OSError):
-                    end(child, signal.SIGKILL)
-            self._gone(k)
-        self.selector.close()
-
-
-def _answer_alone(work: Callable[[], object], writer: int) -> None:
-    """The child's whole life, in a process group of its own."""
-    with contextlib.suppress(OSError):
-        os.setpgid(0, 0)
-    _answer(work, writer)
