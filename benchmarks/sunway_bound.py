@@ -34,7 +34,7 @@ def lower_bound(name: str, sizes: Mapping[str, int]) -> int:
     scop = made.program.scop
     launch = LaunchPrinter(scop, made.program.deps, SW26010, grid, "x", STYLES["no-mesh"])
     start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
-    launch.entry(made.code, TreePoint(start, (), (), (), ()))
+    launch.begin(made.code, TreePoint(start, (), (), (), ())).entry()
     total = 0
     stay = {r.array for r in launch.residents}
     for r in launch.residents:  # they come and go once

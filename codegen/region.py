@@ -160,7 +160,7 @@ def make(
         lambda: source_plan(model.program, machine),
     )
     problems = list(since)
-    tried: set[str] = set()
+    tried: dict[str, ProvenRegion | None] = {}
     for k, (author, share) in list(enumerate(zip(authors, AUTHORS, strict=True)))[skipped:]:
         made, problem = attempt(model, author, tried, part(options.timeout, share), wider)
         if made is not None:
@@ -179,10 +179,11 @@ def make(
 
 
 def attempt(
-    model: Modelled, author: Callable[[], Decision], tried: set[str], operations: int, wider: bool = False
-) -> tuple[ProvenRegion | None, Diagnostic | None]:
-    """The author's plan carried out and proven within so many isl operations, or what is wrong with it; neither for
-    one in `tried`."""
+    model: Modelled, author: Callable[[], Decision], tried: dict[str, ProvenRegion | None], operations: int,
+    wider: bool = False,
+) -> tuple[ProvenRegion | None, Diagnostic | None]:  # fmt: skip
+    """The author's plan carried out and proven within so many isl operations, or what is wrong with it. For one in
+    `tried` what came of it, which is noted there."""
     loc = model.program.scop.loc
     try:
         with at_most(operations):
@@ -190,8 +191,8 @@ def attempt(
             scop = decision.program.scop
             text = show((decision.plan,), {scop.region: scop})
             if text in tried:
-                return None, None
-            tried.add(text)
+                return tried[text], None
+            tried[text] = None
             made, findings = finish(decision.program, decision.plan, decision.remarks, wider)
             made = made and replace(_as_obeyed(made), considered=decision.considered)
     except Exhausted:
@@ -201,6 +202,7 @@ def attempt(
     except isl.Error as error:
         made, findings = None, (Finding("effort", in_words(error)),)
     if made is not None and not findings:
+        tried[text] = made
         return made, None
     severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
     return None, simpler(loc, findings[0].message, severity)

@@ -180,7 +180,7 @@ def _result(job: RegionJob, p: Program) -> ProvenRegion:
     options = replace(job.options, plan_text=None)
     made = make(model, options, job.machine, job.crashed)
     if room_of(made.program.scop, made.code, "") is not None:
-        plain, _ = attempt(model, lambda: source_plan(model.program, job.machine), set(), part(options.timeout, 8))
+        plain, _ = attempt(model, lambda: source_plan(model.program, job.machine), {}, part(options.timeout, 8))
         if plain is None or room_of(plain.program.scop, plain.code, "") is not None:
             raise NotShared("it keeps variables in memory that it asks for")
         return plain

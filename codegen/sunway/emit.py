@@ -6,25 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import islpy as isl
-
-from codegen.ast.ctree import Block, CNode
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.plan.model import LocalMemory, Stay
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
-from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.expr import Cast
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.types import CType
 from codegen.sunway.arguments import Field, fields_of, spawned
-from codegen.sunway.expressible import check_expressible
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.master_text import proven_master
-from codegen.sunway.plan.launch_options import OURS, LaunchOptions
-from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.read_back import (
     function_text,
     prove_entry,
@@ -34,9 +26,8 @@ from codegen.sunway.read_back import (
     prove_steps,
     title_of,
 )
+from codegen.sunway.region_form import PrintedForm, PrintedLaunch, RegionForm, pieces
 from codegen.sunway.resident import who_owns
-from codegen.sunway.staging.directives import StagingDirectives
-from codegen.sunway.survey import has_kernel
 from codegen.sunway.text.bodies import base_type
 from codegen.sunway.text.views import SlaveFunction, SlaveView, line, prune, texts
 from codegen.target.emit import Surroundings, _unused, deeper
@@ -55,7 +46,6 @@ from codegen.verify.cores.check import EntryTask, KernelTask
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.finish import broken_lines
 from codegen.verify.guards import check_ahead_of
-from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Unread
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -88,62 +78,41 @@ class SunwayText:
     names: frozenset[str] = frozenset()  # see RegionText
 
 
-@record
-class OnCores:
-    """How kernels are made: for which cores, and whether all arrays have to fit their local memory (`strict`). `wanted`
-    has the tiles that are to stay on their cores, if a plan says so."""
+class RegionOnCores:
+    """A region whose usual form is printed and proven; `emit` adds others. Raises Unsupported."""
 
-    group: CoreGroup
-    grid: CoreGrid
-    style: LaunchOptions = OURS
-    model: bool = False
-    strict: bool = True
-    wanted: Mapping[tuple[str, str], int] | None = None
-    staging: StagingDirectives | None = None
+    def __init__(self, usual: PrintedForm) -> None:
+        self.usual, self.scop = usual, usual.form.scop
+        self._builder = ViewBuilder(self.scop, pragma_makers(self.scop, threads=False), threads=False)
+        self._made = _launched(usual, self._builder)
 
-
-@record
-class RegionForm:
-    """A proven tree for the cores, and how its kernels are made. Beside the usual form there may be others, which have
-    a name, and a condition on parameters under which they run."""
-
-    scop: Scop
-    deps: Dependences
-    code: CNode
-    how: OnCores
-    name: str = ""
-    when: str = ""
-
-
-def emit_sunway(usual: RegionForm, around: Surroundings, others: Sequence[RegionForm] = ()) -> SunwayText:
-    """The region's new text, for proven trees whose parallel loops are tile loops. Names are exchanged in the master's
-    text only. Raises Unsupported."""
-    scop = usual.scop
-    check_expressible(scop)
-    builder = ViewBuilder(scop, pragma_makers(scop, threads=False), threads=False)
-    made, rest = _launched(usual, builder), [_launched(form, builder) for form in others]
-    every, views = [*rest, made], tuple(made.views)
-    for form, other in reversed(list(zip(others, rest, strict=True))):
-        words = f"tiles for {form.name} iterations"
-        views = (MasterView("if", f"TW_FORM({form.when})", words, body=tuple(other.views), orelse=views),)
-    ahead = ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads})
-    text = _master_text(scop, (*ahead, *views), around, builder.helpers)
-    for launch, (_, members) in (pair for m in every for pair in zip(m.launches, m.structs, strict=True)):
-        prove_start(launch, members, text)
-    launches, original = made.launches, around.original.rstrip("\n")
-    names = replace(around.names, entries=entries_of(x.name for m in every for x in m.launches))
-    return SunwayText(
-        _finished(scop, names.of(text), original),
-        frozenset(builder.helpers),
-        _slave_part(every, (*others, usual), _typedefs(scop)),
-        tuple(launches),
-        tuple(_remarks(scop, launches)),
-        tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents),
-        tuple(d for x in launches for d in x.staged),
-        {a: why for x in launches for k in x.kernels for a, why in k.left.items()},
-        {a: why for x in launches for a, why in x.missed.items()},
-        names.new(text),
-    )
+    def emit(self, around: Surroundings, others: Sequence[PrintedForm] = ()) -> SunwayText:
+        """The region's new text, for proven trees whose parallel loops are tile loops. Names are exchanged in the
+        master's text only."""
+        scop, builder, made = self.scop, self._builder, self._made
+        rest = [_launched(form, builder) for form in others]
+        every, views = [*rest, made], tuple(made.views)
+        for form, other in reversed(list(zip((x.form for x in others), rest, strict=True))):
+            words = f"tiles for {form.name} iterations"
+            views = (MasterView("if", f"TW_FORM({form.when})", words, body=tuple(other.views), orelse=views),)
+        ahead = ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads})
+        text = _master_text(scop, (*ahead, *views), around, builder.helpers)
+        for launch, (_, members) in (pair for m in every for pair in zip(m.launches, m.structs, strict=True)):
+            prove_start(launch, members, text)
+        launches, original = made.launches, around.original.rstrip("\n")
+        names = replace(around.names, entries=entries_of(x.name for m in every for x in m.launches))
+        return SunwayText(
+            _finished(scop, names.of(text), original),
+            frozenset(builder.helpers),
+            _slave_part(every, [x.form for x in (*others, self.usual)], _typedefs(scop)),
+            tuple(launches),
+            tuple(_remarks(scop, launches)),
+            tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents),
+            tuple(d for x in launches for d in x.staged),
+            {a: why for x in launches for k in x.kernels for a, why in k.left.items()},
+            {a: why for x in launches for a, why in x.missed.items()},
+            names.new(text),
+        )
 
 
 @dataclass
@@ -156,29 +125,23 @@ class _Launched:
     functions: list[SlaveFunction] = field(default_factory=list)
     structs: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
-    def launch(self, form: RegionForm, part: CNode) -> None:
+    def launch(self, scop: Scop, made: PrintedLaunch) -> None:
         """A part for the cores."""
-        scop, how = form.scop, form.how
-        name = "_".join(filter(None, (scop.function, f"r{scop.region}", form.name)))
-        name += f"_{len(self.launches) + 1}" if self.launches else ""
-        launch = LaunchPrinter(scop, form.deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted,
-                        how.staging)  # fmt: skip
-        everywhere = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
-        body = launch.entry(part, TreePoint(everywhere, (), (), (), ()))
+        launch = made.launch
         self.launches.append(launch)
-        fields, found = _functions(scop, launch, body)
+        fields, found = _functions(scop, launch, made.body)
         self.functions.extend(found)
-        self.structs.append((f"{name}_args", tuple(f.declaration for f in fields)))
-        self.views.extend(spawned(name, fields))
+        self.structs.append((f"{launch.name}_args", tuple(f.declaration for f in fields)))
+        self.views.extend(spawned(launch.name, fields))
 
 
-def _launched(form: RegionForm, builder: ViewBuilder) -> _Launched:
-    made = _Launched()
+def _launched(printed: PrintedForm, builder: ViewBuilder) -> _Launched:
+    made, form, launches = _Launched(), printed.form, iter(printed.launches)
     for kind, part in pieces(form.code):
         if kind == "master":
             made.views.extend(proven_master(form.scop, part, builder.build(part)))
         else:
-            made.launch(form, part)
+            made.launch(form.scop, next(launches))
     return made
 
 
@@ -241,21 +204,6 @@ def _remarks(scop: Scop, launches: Sequence[LaunchPrinter]) -> list[Diagnostic]:
         for x in launches for kind, text in who_owns(x.owned, x.residents, x.missed)
     ]  # fmt: skip
     return [*far, *own]
-
-
-def pieces(code: CNode) -> list[tuple[str, CNode]]:
-    """Runs of top-level parts for the cores, and what stays on the master between them."""
-    parts = list(code.children) if isinstance(code, Block) else [code]
-    if not any(has_kernel(p) for p in parts):
-        return [("master", code)]
-    out: list[tuple[str, list[CNode]]] = []
-    for p in parts:
-        kind = "launch" if has_kernel(p) else "master"
-        if out and out[-1][0] == kind:
-            out[-1][1].append(p)
-        else:
-            out.append((kind, [p]))
-    return [(kind, Block(tuple(ps)) if len(ps) > 1 else ps[0]) for kind, ps in out]
 
 
 def _functions(

@@ -7,23 +7,20 @@ iterations that cores share, and whatever that decides is right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-import islpy as isl
-
 from codegen.ast.ctree import Bin, CExpr, For, Int, Name, Neg, expr_names, walk
+from codegen.plan.model import Plan
 from codegen.record import record
 from codegen.region import ProvenRegion
-from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
-from codegen.sunway.emit import OnCores, pieces
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.plan.launch_options import OTHERS, TypicalSizes
 from codegen.sunway.profit.cores import CoresEstimate
 from codegen.sunway.profit.middle import sizes_of
+from codegen.sunway.region_form import OnCores, PrintedForm, RegionForm, prepared, printed
 from codegen.target.text.cexpr import IntPrinter
-from codegen.verify.readback import TreePoint
 
 # Iterations of each loop that cores share.
 TRIED = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096, 8192, 16384)
@@ -36,53 +33,48 @@ RANGE = 3  # sizes at least of those that are tried for which it is used
 
 @record
 class SizedForm:
-    """A form besides the usual one: what it is called by, the C condition under which it runs, and the most times that
-    it is as fast, by the model."""
+    """A form besides the usual one, the plan that it was made by, and the most times that it is as fast, by the
+    model."""
 
-    name: str
-    when: str
-    made: ProvenRegion
-    how: OnCores
+    printed: PrintedForm
+    plan: Plan
     factor: float
 
 
-def launches_in(made: ProvenRegion, how: OnCores) -> list[LaunchPrinter]:
-    """What a region becomes on the cores, for estimates."""
-    scop = made.program.scop
-    start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
-    out = []
-    for kind, part in pieces(made.code):
-        if kind == "launch":
-            out.append(LaunchPrinter(scop, made.program.deps, how.group, how.grid, "x", how.style, strict=how.strict))
-            out[-1].entry(part, TreePoint(start, (), (), (), ()))
-    return out
+def usual_form(made: ProvenRegion, how: OnCores) -> PrintedForm:
+    """What a region becomes on the cores."""
+    form = _form(made, how)
+    return printed(form, prepared(form))
 
 
-def other_forms(
-    made: ProvenRegion, how: OnCores, again: Callable[[TypicalSizes], ProvenRegion | None]
-) -> list[SizedForm]:
-    """Forms that pay, for a region that was `made` for usual sizes; `again` makes it for others. Of those whose
-    conditions hold the first runs."""
-    usual, scop = launches_in(made, how), made.program.scop
-    counts = shared_counts(scop, usual)
+def _form(made: ProvenRegion, how: OnCores, name: str = "") -> RegionForm:
+    return RegionForm(made.program.scop, made.program.deps, made.code, how, name)
+
+
+def other_forms(usual: PrintedForm, again: Callable[[TypicalSizes], ProvenRegion | None]) -> list[SizedForm]:
+    """Forms that pay, for a region in its usual form; `again` makes it for other sizes. Of those whose conditions hold
+    the first runs."""
+    launches, scop, how = [x.launch for x in usual.launches], usual.form.scop, usual.form.how
+    counts = shared_counts(scop, launches)
     named = frozenset[str]().union(*map(expr_names, counts))
-    out, seen, best = list[SizedForm](), [_shape(usual)], _seconds(scop, usual, named) if counts else []
+    out, seen, best = list[SizedForm](), [_shape(launches)], _seconds(scop, launches, named) if counts else []
     for name, sizes in OTHERS.items() if counts else ():
         found = again(sizes)
         if found is None or found.program.scop.params != scop.params:
             continue
-        mine = replace(how, style=replace(how.style, sizes=sizes))
-        launches = launches_in(found, mine)
-        if _shape(launches) in seen:
+        form = _form(found, replace(how, style=replace(how.style, sizes=sizes)), name)
+        ready = prepared(form)
+        if _shape(ready) in seen:
             continue
-        seen.append(_shape(launches))
-        times = _seconds(scop, launches, named)
+        seen.append(_shape(ready))
+        done = printed(form, ready)
+        times = _seconds(scop, ready, named)
         gains = [a / b for a, b in zip(best, times, strict=True)]
         first, last = _interval(gains)
         if max(gains) < PAYS or last - first + 1 < RANGE:
             continue
-        when = _condition(scop, counts, first, last)
-        out.append(SizedForm(name, when, found, mine, max(gains)))
+        form = replace(form, when=_condition(scop, counts, first, last))
+        out.append(SizedForm(replace(done, form=form), found.plan, max(gains)))
         best = [b if first <= k <= last else a for k, (a, b) in enumerate(zip(best, times, strict=True))]
     return out[::-1]
 
@@ -123,12 +115,9 @@ def _plain(e: CExpr) -> bool:
 
 def _shape(launches: Sequence[LaunchPrinter]) -> object:
     """What tells forms apart: steps of loops, that is sizes of tiles, and shapes of tiles over time."""
-    steps = tuple(lp.step for x in launches for s in x.survey.sites.values() for lp in _tiles(s.node))
+    roots = [x.root[0] for x in launches if x.root is not None]
+    steps = tuple(n.step for root in roots for n in walk(root) if isinstance(n, For) and n.loop.tile)
     return steps, tuple(shape for x in launches for _, shape in x.survey.stencils.values())
-
-
-def _tiles(node: For) -> Iterator[For]:
-    return (n for n in walk(node) if isinstance(n, For) and n.loop.tile)
 
 
 def _seconds(scop: Scop, launches: Sequence[LaunchPrinter], named: frozenset[str]) -> list[float]:

@@ -95,9 +95,16 @@ class LaunchPrinter:
         self._wide: dict[str, frozenset[str]] = {}
         self.survey = LaunchSurvey(self.scop, self.deps, self.group, self.grid, self.style, self.strict, self.staging)
 
-    def entry(self, node: CNode, start: TreePoint) -> tuple[SlaveView, ...]:
-        """The body of the function that every core runs."""
+    def begin(self, node: CNode, start: TreePoint) -> LaunchPrinter:
+        """With what every core is to run. Loops that are stencils are found; nothing is staged yet."""
         self.root = node, start
+        self.survey.find_stencils(node, start)
+        return self
+
+    def entry(self) -> tuple[SlaveView, ...]:
+        """The body of the function that every core runs."""
+        assert self.root is not None
+        node, start = self.root
         self.survey.visit(node, start)
         self.gathered = {r.array: r for s in self.survey.sites.values() for r in s.gathers}
         self._decide(statements_of(node))

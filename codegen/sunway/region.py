@@ -23,8 +23,9 @@ from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.tree import THREADED, Loop
 from codegen.source.region_slice import RegionSlice
 from codegen.strategy.orders.split import split_at
-from codegen.sunway.emit import OnCores, RegionForm, SunwayText, emit_sunway
-from codegen.sunway.forms import SizedForm, other_forms
+from codegen.sunway.emit import RegionOnCores, SunwayText
+from codegen.sunway.expressible import check_expressible
+from codegen.sunway.forms import SizedForm, other_forms, usual_form
 from codegen.sunway.plan.gathered import why_not, with_permission
 from codegen.sunway.plan.launch_options import STYLES, USUAL, TypicalSizes
 from codegen.sunway.plan.machine import CoreGroup, group_for
@@ -33,6 +34,7 @@ from codegen.sunway.plan.strategy import TileSizer, split_plan, sunway_plan
 from codegen.sunway.plan.threads import CoreGrid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.profit.decide import judged
+from codegen.sunway.region_form import OnCores, PrintedForm
 from codegen.sunway.staging.directives import staging_of
 from codegen.sunway.survey import has_kernel, width_of
 from codegen.sunway.unsuited import check_region
@@ -118,7 +120,8 @@ class _Tiles:
 def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str, tiles: _Tiles) -> RegionOutcome:
     """The region on a core group, proven."""
     grid, group, _ = author_of(options, tiles.share)
-    made = made_for_cores(model, options, tiles.share, ways=tiles.ways)
+    tried: dict[str, ProvenRegion | None] = {}
+    made = made_for_cores(model, options, tiles.share, ways=tiles.ways, before=tried)
     check_kernels(made)
     _check_wide(made)
     plan = replace(made.plan, digest=model.digest)
@@ -129,11 +132,14 @@ def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
     stays = made.program.stays if options.plan_text is not None else None
     staging = staging_of(made.program.staging)
     how = OnCores(group, grid, STYLES[options.scheme], options.model, tiles.strict, stays, staging)
-    others = _others(model, options, made, how, tiles.share) if len(tiles.ways) > 1 else ()
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
-            usual = RegionForm(scop, made.program.deps, made.code, how)
-            text = emit_sunway(usual, around, [_form(x) for x in others])
+            check_expressible(scop)
+            usual = usual_form(made, how)
+            cores = RegionOnCores(usual)
+        others = _others(model, options, usual, tiles.share, tried) if len(tiles.ways) > 1 else ()
+        with at_most(part(options.timeout, AUTHORS[0])):
+            text = cores.emit(around, [x.printed for x in others])
     except Exhausted:
         raise too_much(options, scop.loc) from None
     except isl.Error as error:
@@ -158,48 +164,45 @@ def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
 
 
 def _others(
-    model: Modelled, options: GenOptions, made: ProvenRegion, how: OnCores, share: float
+    model: Modelled, options: GenOptions, usual: PrintedForm, share: float, tried: dict[str, ProvenRegion | None]
 ) -> tuple[SizedForm, ...]:
     """Forms with tiles for other sizes. They are no part of a plan, which has one form."""
-    if options.plan_text is not None or not how.style.forms:
+    if options.plan_text is not None or not usual.form.how.style.forms:
         return ()
 
     quick = replace(options, timeout=options.timeout / FORMS)
 
     def again(sizes: TypicalSizes) -> ProvenRegion | None:
-        found = made_for_cores(model, quick, share, sizes)
+        found = made_for_cores(model, quick, share, sizes, before=tried)
         return found if has_kernel(found.code) else None
 
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
-            return tuple(other_forms(made, how, again))
+            return tuple(other_forms(usual, again))
     except (Exhausted, Unsupported, isl.Error):
         return ()
 
 
-def _form(x: SizedForm) -> RegionForm:
-    return RegionForm(x.made.program.scop, x.made.program.deps, x.made.code, x.how, x.name, x.when)
-
-
 def _told(x: SizedForm) -> Diagnostic:
-    scop = x.made.program.scop
-    tiles, factor = summarize(x.made.plan, scop, None), f"up to {x.factor:.3g} times as fast there, by the model"
-    text = f"{tiles} where {x.when}: {factor}"
-    return Diagnostic(Severity.REMARK, "kernel", text, scop.loc, kind="passed")
+    form = x.printed.form
+    tiles, factor = summarize(x.plan, form.scop, None), f"up to {x.factor:.3g} times as fast there, by the model"
+    text = f"{tiles} where {form.when}: {factor}"
+    return Diagnostic(Severity.REMARK, "kernel", text, form.scop.loc, kind="passed")
 
 
 def made_for_cores(
     model: Modelled, options: GenOptions, share: float, typical: TypicalSizes = USUAL,
-    ways: tuple[bool, ...] = (True, False),
+    ways: tuple[bool, ...] = (True, False), before: dict[str, ProvenRegion | None] | None = None,
 ) -> ProvenRegion:  # fmt: skip
     """A proven program: by the user's plan if there is one, else by our own, with tiles for a part of local memory and
-    for loops of about these sizes."""
+    for loops of about these sizes. `before` has plans that were tried, and is given more."""
     if options.plan_text is not None:
         return make(model, options, machine=load_machine("generic"))
     grid, group, sizes = author_of(options, share, typical)
     made: ProvenRegion | None = None
     problem: Diagnostic | None = None
-    p, tried, operations = model.program, set[str](), part(options.timeout, AUTHORS[0])
+    p, operations = model.program, part(options.timeout, AUTHORS[0])
+    tried = {} if before is None else before
     made = _solve(model, options, share, operations)
     for apart in ways if made is None else ():
         made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried, operations)
@@ -224,7 +227,7 @@ def _solve(model: Modelled, options: GenOptions, share: float, operations: int) 
             found = solve_plan(model.program, group_for(options.machine), share)
     except (Exhausted, isl.Error, InputError):
         return None
-    return None if found is None else attempt(model, lambda: found, set(), operations)[0]
+    return None if found is None else attempt(model, lambda: found, {}, operations)[0]
 
 
 def check_kernels(made: ProvenRegion) -> None:

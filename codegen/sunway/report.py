@@ -20,13 +20,13 @@ from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.source.write import write_if_changed
 from codegen.source_file import open_source
-from codegen.sunway.emit import OnCores
-from codegen.sunway.forms import launches_in
+from codegen.sunway.forms import usual_form
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.mesh.panels import pool
 from codegen.sunway.plan.launch_options import STYLES
 from codegen.sunway.profit.decide import estimate
 from codegen.sunway.region import author_of, check_kernels, made_for_cores
+from codegen.sunway.region_form import OnCores
 from codegen.sunway.resident import who_owns
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.sharing import bound_axes, sharing_text
@@ -51,7 +51,7 @@ def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
     start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
     try:
         check_kernels(made)
-        launch.entry(made.code, TreePoint(start, (), (), (), ()))
+        launch.begin(made.code, TreePoint(start, (), (), (), ())).entry()
     except Unsupported as error:
         return [*out, f"  left on the management core: {error.message} [{error.id}]"]
     for k in launch.kernels:
@@ -183,7 +183,8 @@ def launches_of(model: Modelled, options: GenOptions) -> list[LaunchPrinter]:
     """What a region becomes on the cores, in its usual form."""
     grid, group, _ = author_of(options)
     how = OnCores(group, grid, STYLES[options.scheme], strict=False)
-    return launches_in(made_for_cores(model, options, 1.0), how)
+    form = usual_form(made_for_cores(model, options, 1.0), how)
+    return [x.launch for x in form.launches]
 
 
 def _check_sizes(given: Mapping[str, int], have: Mapping[str, str]) -> None:

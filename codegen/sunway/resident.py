@@ -111,9 +111,12 @@ def _one_tile_each(scop: Scop, array: str, sites: Sequence[KernelSite]) -> tuple
     if any(x is None for x in axes):
         return False, "its tiles are not told apart by loops"
     threads = [x for x in axes if x is not None]
-    answers = [verdict(frame, r, threads, ()) for r in refs]
-    bad = next((v for v in answers if v.answer != "yes"), None)
-    return (False, bad.why) if bad is not None else (True, answers[0].why)
+    answer = None
+    for r in refs:
+        answer = verdict(frame, r, threads, ())
+        if answer.answer != "yes":
+            return False, answer.why
+    return True, verdict(frame, refs[0], threads, ()).why
 
 
 def _axis(scop: Scop, sites: Sequence[KernelSite], number: int, stmts: set[str]) -> ThreadAxis | None:

@@ -88,14 +88,24 @@ class LaunchSurvey:
     sites: dict[int, KernelSite] = field(default_factory=dict)  # by the kernel's node
     stencils: dict[int, tuple[Stencil, StencilTile]] = field(default_factory=dict)
 
+    def find_stencils(self, node: CNode, at: TreePoint) -> None:
+        """Among the outermost loops around kernels."""
+        if not self.style.steps or not has_kernel(node):
+            return
+        if isinstance(node, For):
+            found = None if node.loop.kind in THREADED else self._steps(node, at)
+            if found is not None:
+                self.stencils[id(node)] = found
+        else:
+            for k in node_kids(node):
+                self.find_stencils(k, at)
+
     def visit(self, node: CNode, at: TreePoint, loops: tuple[For, ...] = (), plain: bool = True) -> None:
+        """Stages all kernels below a node, whose stencils were found."""
         if isinstance(node, For) and node.loop.kind in THREADED:
             self._kernel(node, at, loops, plain)
         elif isinstance(node, For) and has_kernel(node):
-            found = self._steps(node, at) if self.style.steps and not loops else None
-            if found is not None:
-                self.stencils[id(node)] = found
-            self.visit(node.body, enter(node, at), (*loops, node), plain and found is None)
+            self.visit(node.body, enter(node, at), (*loops, node), plain and id(node) not in self.stencils)
         elif has_kernel(node):
             for k in node_kids(node):
                 self.visit(k, at, loops, plain and not isinstance(node, If))

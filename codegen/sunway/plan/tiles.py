@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from codegen.record import record
 from codegen.scop.tree import Loop
 from codegen.sunway.plan.launch_options import USUAL
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.nest import KernelNest, describe
+from codegen.sunway.plan.nest import KernelNest, ReferenceGroup, describe
 from codegen.sunway.plan.threads import CoreGrid
 from codegen.transform.program import Program
 
@@ -25,6 +26,17 @@ SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are 
 BESIDE = 0.3  # of the shorter of computing and fetching, which do not overlap all the time
 VECTORS = 4  # of sums that are computed side by side: with shorter tiles, each would wait for its last addition
 SHORT = 16  # loops that never run longer than this stay whole
+
+
+@record
+class _BoxTransfer:
+    """A box of `bytes`: cycles in which the controller moves one of them, whether it is written, and the first of the
+    innermost loops that do not move it."""
+
+    bytes: int
+    cycles: float
+    write: bool
+    stays: int
 
 
 @dataclass
@@ -144,28 +156,33 @@ class TileModel:
         """Cycles per point of one core, with all cores at work: the geometric mean over typical extents."""
         extents = self.extents if None in nest.extents else self.extents[:1]
         early = self._ahead(nest, sizes)
-        return prod(self._cost(nest, sizes, e, early) for e in extents) ** (1 / len(extents))
+        boxes = [self._box(nest, g, sizes) for g in nest.groups]
+        return prod(self._cost(nest, sizes, boxes, e, early) for e in extents) ** (1 / len(extents))
 
-    def _cost(self, nest: KernelNest, sizes: Sequence[int], typical: int, early: bool) -> float:
+    def _box(self, nest: KernelNest, g: ReferenceGroup, sizes: Sequence[int]) -> _BoxTransfer:
+        sides = g.sides(sizes)
+        n, block, commands = g.bytes * prod(sides), sides[-1] * g.bytes, prod(sides[:-2])
+        moving = (k for k in range(len(sizes) - 1, nest.bound - 1, -1) if g.moved_by(k))
+        return _BoxTransfer(n, self.group.transfer(n, block, commands), g.write, next(moving, nest.bound - 1) + 1)
+
+    def _cost(
+        self, nest: KernelNest, sizes: Sequence[int], boxes: Sequence[_BoxTransfer], typical: int, early: bool
+    ) -> float:
         """As `cost`, where loops of unknown length have a typical one. `early`: are boxes fetched ahead?"""
         cores, points = self.grid.count, prod(sizes)
         lanes = self.group.vector_bits // 64
         core = nest.work * points / lanes + 30  # of one core: what it computes, and the transfers that it waits for
         controller = ahead = 0.0  # for all cores; and of one core's channel, for what is fetched ahead
-        for g in nest.groups:
-            sides = g.sides(sizes)
-            n, block, commands = g.bytes * prod(sides), sides[-1] * g.bytes, prod(sides[:-2])
+        for box in boxes:
             share = 1.0
-            for k in range(len(sizes) - 1, nest.bound - 1, -1):
-                if g.moved_by(k):
-                    break
+            for k in range(len(sizes) - 1, box.stays - 1, -1):
                 share /= max(1.0, (nest.extents[k] or typical) / sizes[k])
-            moved = 2 if g.write else 1  # it comes and goes
-            controller += moved * share * cores * self.group.transfer(n, block, commands)
-            if g.write or not early:
-                core += moved * share * (n * self.group.core_byte + self.group.startup)
+            moved = 2 if box.write else 1  # it comes and goes
+            controller += moved * share * cores * box.cycles
+            if box.write or not early:
+                core += moved * share * (box.bytes * self.group.core_byte + self.group.startup)
             else:
-                ahead += share * n * self.group.core_byte
+                ahead += share * box.bytes * self.group.core_byte
         mine = max(core, ahead) / self.balance(nest, sizes, typical)
         return (max(mine, controller) + BESIDE * min(mine, controller)) / points
 

@@ -7,6 +7,7 @@ reads is asked as well whether what they find was written in the same iteration.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import islpy as isl
 
@@ -154,13 +155,29 @@ def _in_colours(touched: isl.Set) -> bool:
     return False
 
 
-Lines = tuple[isl.Set, ...]  # the values that each subscript takes
+@record
+class Line:
+    """The values that a subscript takes."""
+
+    values: isl.Set
+
+    @cached_property
+    def width(self) -> int | None:
+        """The greatest number of elements from one value to another, with both ends. None when there is none."""
+        pairs = isl.Map.from_domain_and_range(self.values, self.values).deltas()
+        pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
+        most = pairs.dim_max_val(0)
+        return None if pairs.is_empty() or not most.is_int() else int(most.to_str()) + 1
+
+
+Lines = tuple[Line, ...]  # one for each subscript
 
 
 def lines(touched: isl.Set, context: isl.Set) -> Lines:
     """The values of each subscript by itself, which is all that the sides of a box are made of."""
     touched = touched.intersect_params(context)
-    return tuple(_line(touched, k) for k in range(touched.dim(_SET)))
+    touched = touched.remove_divs() if _in_colours(touched) else touched
+    return tuple(Line(_line(touched, k)) for k in range(touched.dim(_SET)))
 
 
 def _line(touched: isl.Set, k: int) -> isl.Set:
@@ -170,15 +187,13 @@ def _line(touched: isl.Set, k: int) -> isl.Set:
 
 def joined(one: Lines, other: Lines) -> Lines:
     """Those of both. Of the points of a stencil, which are many, few differ in one subscript."""
-    pairs = zip(one, other, strict=True)
-    return tuple(a if b.is_subset(a) else b if a.is_subset(b) else a.union(b).coalesce() for a, b in pairs)
+    return tuple(_both(a, b) for a, b in zip(one, other, strict=True))
 
 
-def _width(line: isl.Set) -> int | None:
-    pairs = isl.Map.from_domain_and_range(line, line).deltas()
-    pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
-    most = pairs.dim_max_val(0)
-    return None if pairs.is_empty() or not most.is_int() else int(most.to_str()) + 1
+def _both(a: Line, b: Line) -> Line:
+    if b.values.is_subset(a.values):
+        return a
+    return b if a.values.is_subset(b.values) else Line(a.values.union(b.values).coalesce())
 
 
 def widths(subscripts: Lines) -> tuple[int, ...] | None:
@@ -186,10 +201,9 @@ def widths(subscripts: Lines) -> tuple[int, ...] | None:
     these included. None when there is none."""
     found: list[int] = []
     for line in subscripts:
-        width = _width(line)
-        if width is None:
+        if line.width is None:
             return None
-        found.append(width)
+        found.append(line.width)
     return tuple(found)
 
 

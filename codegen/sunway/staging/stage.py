@@ -209,20 +209,15 @@ class Stager:
             not writes
             or unfed(self.scop, self._flow(name), reads, writes, runs, len(at.vars))
         )
-        note = ""
-        extra = box.elements.intersect_params(context).subtract(touched)
-        enlarged = not extra.is_empty()
-        if enlarged and not writes and not self._alone(name, extra, at):
+        note, whole = "", box.elements.intersect_params(context)
+        enlarged = not whole.is_subset(touched)
+        missing = bool(writes) and not whole.is_subset(union([u.elements for u in writes]))
+        # Nobody else writes what is touched, so the box is asked about as a whole: what is left of it has many parts.
+        if (missing or (enlarged and not writes)) and not self._alone(name, whole, at):
             self.lost[name] = "the box around a tile holds elements that other cores write"
             return None
-        if writes:
-            exact = union([u.elements for u in writes])
-            missing = box.elements.intersect_params(context).subtract(exact)
-            if not missing.is_empty():
-                if not self._alone(name, missing, at):
-                    self.lost[name] = "the box around a tile holds elements that other cores write"
-                    return None
-                get, note = True, "read first, since the box holds more than is written"
+        if missing:
+            get, note = True, "read first, since the box holds more than is written"
         when = self._when(touched, context)
         values = context if when is None else context.intersect(touched.params())
         lows, lens = box.texts(values)
