@@ -218,10 +218,11 @@ def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:
         found = _limits(hull.simple_hull())
         pairs = isl.Map.from_domain_and_range(line, line).intersect_params(context).deltas()
         pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
-        if found is None or not pairs.dim_has_any_upper_bound(_SET, 0):
+        top = isl.Set.from_basic_set(pairs.simple_hull()).dim_max_val(0)
+        if found is None or not top.is_int():
             return None
         limits.append(found)
-        most.append(int(isl.Set.from_basic_set(pairs.simple_hull()).dim_max_val(0).to_str()) + 1)
+        most.append(int(top.to_str()) + 1)
         side = hull.insert_dims(_SET, 1, n - k - 1).insert_dims(_SET, 0, k)
         whole = whole.intersect(side.set_tuple_name(touched.get_tuple_name()))
     return Box((), (), tuple(most), whole, tuple(limits))

@@ -130,7 +130,7 @@ def _sweep(scop: Scop, s: Statement, times: isl.Set) -> StencilSweep | None:
             highs.append(Int(c + 1))
             continue
         low, high = space.dim_min(axis - 1), space.dim_max(axis - 1)
-        if low.n_piece() != 1 or high.n_piece() != 1:
+        if not all(x.n_piece() == 1 and _whole(x.get_pieces()[0][1]) for x in (low, high)):
             return None
         box = _between(box, axis, low.get_pieces()[0][1], high.get_pieces()[0][1])
         lows.append(value_expr(low, context))
@@ -189,8 +189,13 @@ def _plain(value: isl.PwAff) -> isl.Aff | None:
     if value.n_piece() != 1:
         return None
     aff = value.get_pieces()[0][1]
-    whole = not aff.dim(isl.dim_type.div) and aff.get_denominator_val().is_one()
-    return aff if whole and not aff.involves_dims(isl.dim_type.param, 0, aff.dim(isl.dim_type.param)) else None
+    fixed = not aff.involves_dims(isl.dim_type.param, 0, aff.dim(isl.dim_type.param))
+    return aff if _whole(aff) and fixed else None
+
+
+def _whole(aff: isl.Aff) -> bool:
+    """Is it without quotients?"""
+    return not aff.dim(isl.dim_type.div) and aff.get_denominator_val().is_one()
 
 
 def _constant(value: isl.PwAff) -> int:
