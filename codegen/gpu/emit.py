@@ -4,7 +4,7 @@ where these fail), and its kernels and launcher as a `DevicePart`, which `files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -14,13 +14,16 @@ from codegen.gpu.body import plain_type
 from codegen.gpu.copies import is_moved, launcher_copies
 from codegen.gpu.dialect import MOST, Dialect
 from codegen.gpu.frame import check_call
-from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, first_of
+from codegen.gpu.kernels import AXES, DeviceKernel, Kernels, LaunchView, StepsView, first_of
 from codegen.gpu.plan.device import Device
-from codegen.gpu.read_back import Launch, check_launches, launched, parameter_names
+from codegen.gpu.read_back import Launch, StepsCall, check_launches, launched, parameter_names
 from codegen.gpu.read_copies import LauncherLines, check_copies
 from codegen.gpu.sizes import RowLengths, with_sizes
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.text import kernel_text as staged_text
+from codegen.gpu.steps.model import TIME, StepTile
+from codegen.gpu.steps.text import StepText
+from codegen.gpu.steps.text import kernel_text as steps_text
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, BoxText, array_text
@@ -129,6 +132,7 @@ class DeviceCode:
     tiled: Mapping[str, TiledProduct]
     device: Device
     staged: tuple[StagedLoop, ...] = ()  # loops of threads that read shared memory
+    steps: tuple[StepTile, ...] = ()  # loops over time whose iterations run in tiles, several in one launch
 
 
 def emit_device(
@@ -169,14 +173,19 @@ def device_part(
     sizes = with_sizes(scop)
     scop = sizes.scop
     name = f"{scop.function}_r{scop.region}"
-    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled, staged=code.staged, narrows=dialect.tiles)
+    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled, staged=code.staged,
+                      steps=code.steps, narrows=dialect.tiles)  # fmt: skip
     views = kernels.host(code.tree)
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
     texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
     scratch = tuple(_scratch(scop, h.array) for h in kernels.scratch)
     memory = _DeviceArrays(texts, scratch, arrays, code.device)
-    part = _part(kernels, views, memory, dialect, _values(scop, sizes))
-    check_launches(scop, code.tree, part.body, _launched(kernels, part))
+    given = _values(scop, sizes)
+    steps = {v.kernel: _steps(kernels, v, memory, dialect, given) for v in _step_views(views)}
+    part = _part(kernels, views, memory, dialect, given, steps)
+    calls = [StepsCall(v.steps.stencil.loop, x.name, x.arguments)
+             for v in _step_views(views) if v.steps is not None for x in (steps[v.kernel],)]  # fmt: skip
+    check_launches(scop, code.tree, part.body, _launched(kernels, part), calls)
     moved = {a.name: is_moved(a, arrays) for a in (*texts, *scratch)}
     own = frozenset(a.name for a in scratch)
     found = [(part.before, part.after), *([] if part.kept is None else [(part.kept.before, part.kept.after)])]
@@ -218,9 +227,28 @@ def _values(scop: Scop, sizes: RowLengths) -> list[_Value]:
     return [*(_Value(n, k, n) for n, k in out.items()), *(_Value(n, "long", text) for n, text in sizes.values)]
 
 
+def _step_views(views: Sequence[View]) -> Iterator[StepsView]:
+    for v in views:
+        if isinstance(v, StepsView):
+            yield v
+        yield from _step_views((*v.body, *v.orelse))
+
+
+def _steps(
+    found: Kernels, v: StepsView, memory: _DeviceArrays, dialect: Dialect, given: Sequence[_Value]
+) -> StepText:
+    """Kernel and starting function for iterations in tiles."""
+    assert v.steps is not None
+    declared = {x.name: f"const {x.kind} {x.name}" for x in given}
+    declared |= {a.name: dialect.pointer(a, False) for a in memory.outside}
+    how = Printed(f"{v.kernel}_step", declared, frozenset((*declared, *found.counters)))
+    return steps_text(found.scop, v.steps, how, found.calls, dialect.api)
+
+
 def _part(
-    found: Kernels, views: Sequence[View], memory: _DeviceArrays, dialect: Dialect, given: Sequence[_Value]
-) -> DevicePart:
+    found: Kernels, views: Sequence[View], memory: _DeviceArrays, dialect: Dialect, given: Sequence[_Value],
+    steps: Mapping[str, StepText],
+) -> DevicePart:  # fmt: skip
     scop, name, texts, scratch, arrays = found.scop, found.name, memory.outside, memory.scratch, memory.where
     kinds = {v.name: f"const {v.kind} {v.name}" for v in given}
     counters = {c: f"const long {c}" for c in found.counters}
@@ -237,7 +265,7 @@ def _part(
 
     def tiles(k: DeviceKernel) -> str:
         if k.tiled is None and k.staged is None:
-            return ""
+            return steps[k.name].text if k.name in steps else ""
         given = {n: declared(k, n) for n in arguments[k.name]}
         how = Printed(f"{k.name}_tile", given, frozenset(known))
         if k.tiled is None:
@@ -253,7 +281,7 @@ def _part(
     )  # fmt: skip
     region = f"region {scop.region} of {scop.function}"
     by_name = {k.name: k for k in found.kernels}
-    body = tuple(_launches(views, by_name, arguments, dialect, region, arrays))
+    body = tuple(_launches(_stepped(views, steps), by_name, arguments, dialect, region, arrays))
     before, after = launcher_copies(texts, scratch, dialect, region, arrays)
     kept = None
     if arrays == "host" and dialect.keeps and any(not a.scalar for a in texts):
@@ -269,6 +297,17 @@ def _part(
     report = "\n".join([f"{region}: {count}", *(f"  {k.name}: {k.comment}" for k in kernels)])
     return DevicePart(name, prototype, f"{region}: {count}", kernels, tuple(before), body, tuple(after),
                       frozenset(found.helpers), rank, report, kept)
+
+
+def _stepped(views: Sequence[View], steps: Mapping[str, StepText]) -> Iterator[View]:
+    """With calls that carry out iterations in tiles."""
+    for v in views:
+        if isinstance(v, StepsView):
+            given = (v.counter if x == TIME else x for x in steps[v.kernel].arguments)
+            yield View("stmt", f"{v.counter} += {steps[v.kernel].name}({', '.join((v.left, *given))});")
+        else:
+            body, orelse = (tuple(_stepped(x, steps)) for x in (v.body, v.orelse))
+            yield replace(v, body=body, orelse=orelse)
 
 
 def _firsts(k: DeviceKernel) -> list[str]:

@@ -71,6 +71,7 @@ def device_files(
         strips=any(v.startswith(STRIP) for p in parts for k in p.kernels for v in texts_of(k.body)),
         narrow=any(k.narrow for p in parts for k in p.kernels),
         steps=any(k.step for p in parts for k in p.kernels),
+        overlapped=any("TW_LAUNCH_STEP_SHARED(" in k.tiles for p in parts for k in p.kernels),
         units=sorted({k.unit for p in parts for k in p.kernels if k.unit}),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
     )  # fmt: skip

@@ -18,9 +18,10 @@ from codegen.ast.generate import expression
 from codegen.diagnostics import Unsupported
 from codegen.gpu import narrow
 from codegen.gpu.body import DeviceBody, plain_type
-from codegen.gpu.read_back import PrintedKernel, check_kernel
+from codegen.gpu.read_back import PrintedKernel, check_kernel, iterations_left
 from codegen.gpu.staged.find import StagedLoop, element, sure_accesses
 from codegen.gpu.staged.text import StagedKernel
+from codegen.gpu.steps.model import StepTile
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.record import record
 from codegen.scop.dependences import param_space
@@ -73,6 +74,16 @@ class LaunchView(View):
     kernel: str = ""
 
 
+@record
+class StepsView(View):
+    """A view of the host's code: iterations of the loop around it are carried out in tiles, and the counter moves on."""
+
+    steps: StepTile | None = None
+    counter: str = ""
+    left: str = ""  # iterations from this one on
+    kernel: str = ""  # the first kernel behind it
+
+
 @dataclass
 class Kernels:
     """Takes a tree apart."""
@@ -86,6 +97,7 @@ class Kernels:
     counters: dict[str, str] = field(default_factory=dict)  # of loops on the host, by their printed names
     tiled: Mapping[str, TiledProduct] = field(default_factory=dict)  # by statement
     staged: Sequence[StagedLoop] = ()
+    steps: Sequence[StepTile] = ()
     nodes: dict[str, CNode] = field(default_factory=dict)  # what kernels do, by their names
     narrows: bool = True  # counters may be of type int
     bounds: narrow.Bounds = field(default_factory=dict)  # of parameters and of counters on the host
@@ -115,7 +127,12 @@ class Kernels:
         name = fresh(node.loop.name, taken)
         self.counters[name] = node.var
         self.bounds = narrow.counters(node, self.bounds)
-        body = self._host(node.body, {**names, node.var: name}, enter(node, at), taken | {name})
+        inside, first = {**names, node.var: name}, f"{self.name}_{len(self.kernels) + 1}"
+        body = self._host(node.body, inside, enter(node, at), taken | {name})
+        tiles = next((x for x in self.steps if x.stencil.loop is node), None)
+        if tiles is not None:
+            left = iterations_left(node, self._ints(inside))
+            body = (StepsView("steps", steps=tiles, counter=name, left=left, kernel=first), *body)
         return (View("for", _head(node, name, ints), body=body),)
 
     def _keep(self, node: Declare) -> None:

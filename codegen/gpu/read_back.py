@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
-from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Int, walk
+from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Name, walk
 from codegen.diagnostics import Unsupported
+from codegen.gpu.steps.model import TIME
 from codegen.patterns import pattern
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -68,6 +69,21 @@ class Launch:
     small: str = ""
 
 
+@record
+class StepsCall:
+    """What moves a loop of the host on by iterations in tiles: the function, and what it is called with."""
+
+    node: For
+    name: str
+    arguments: Sequence[str]
+
+
+def iterations_left(node: For, ints: IntPrinter) -> str:
+    """How many iterations a loop has from its present one on."""
+    left = Bin("-", node.upper, Name(node.var))
+    return ints.text(left if node.op == "<" else Bin("+", left, Int(1)))
+
+
 def launched(name: str, small: str) -> str:
     """A kernel as launches have it: with counters of type int where that test holds."""
     return f"TW_NARROW({name}, {small})" if small else name
@@ -86,11 +102,14 @@ def check_kernel(scop: Scop, kernel: PrintedKernel, printer: Printer) -> None:
                           "split the region into smaller ones, and please report it") from None  # fmt: skip
 
 
-def check_launches(scop: Scop, tree: CNode, body: Sequence[View], launches: Mapping[str, Launch]) -> None:
-    """Raises Unsupported unless the launcher starts each kernel where the tree has it."""
+def check_launches(
+    scop: Scop, tree: CNode, body: Sequence[View], launches: Mapping[str, Launch], steps: Sequence[StepsCall] = ()
+) -> None:
+    """Raises Unsupported unless the launcher starts each kernel where the tree has it, and calls what carries out
+    iterations in tiles ahead of all that an iteration does."""
     try:
         cursor = Cursor(read_events(printed_lines(body)), reserved(scop))
-        reader = _LaunchReader(cursor, launches)
+        reader = _LaunchReader(cursor, launches, steps)
         reader.node(tree, first_place(scop, cursor))
         if cursor.peek().kind != "end" or reader.left:
             raise Unread("a kernel is left out, or something stands behind the last one")
@@ -175,9 +194,9 @@ class _ThreadReader(_ConditionReader):
 
 
 class _LaunchReader(_ConditionReader):
-    def __init__(self, cursor: Cursor, launches: Mapping[str, Launch]) -> None:
+    def __init__(self, cursor: Cursor, launches: Mapping[str, Launch], steps: Sequence[StepsCall]) -> None:
         super().__init__(cursor)
-        self.left = dict(launches)
+        self.left, self.steps = dict(launches), steps
 
     def node(self, node: CNode, here: Place) -> None:
         if isinstance(node, Declare):
@@ -190,7 +209,13 @@ class _LaunchReader(_ConditionReader):
             self._if(node, here)
         else:
             assert isinstance(node, For)
-            self.node(node.body, self.enter(node, here))
+            inside = self.enter(node, here)
+            for call in (x for x in self.steps if x.node is node):
+                counter = inside.names[node.var]
+                given = (counter if x == TIME else x for x in call.arguments)
+                words = ", ".join((iterations_left(node, inside.ints), *given))
+                self.cursor.expect("stmt", f"{counter} += {call.name}({words});")
+            self.node(node.body, inside)
             self.cursor.expect("/for")
 
     def _all(self, children: Sequence[CNode], here: Place) -> None:

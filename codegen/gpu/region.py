@@ -18,6 +18,7 @@ from codegen.gpu.kernels import has_grid
 from codegen.gpu.plan.device import Device, load_device
 from codegen.gpu.plan.strategy import device_plan, in_strips
 from codegen.gpu.staged.choose import staged_loops, with_staged_loops
+from codegen.gpu.steps.choose import step_tiles, with_steps
 from codegen.gpu.tiles.choose import in_tiles, tiled_products
 from codegen.gpu.tiles.find import NoTiles
 from codegen.options import GenOptions
@@ -76,7 +77,7 @@ def device_code(made: ProvenRegion, options: GenOptions) -> DeviceCode:
     tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
     device = load_device(options.device)
     staged = staged_loops(made.program, made.code, device.shared_per_block)
-    return DeviceCode(made.code, tiled, device, staged)
+    return DeviceCode(made.code, tiled, device, staged, step_tiles(made.program, made.code))
 
 
 def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> ProvenRegion:
@@ -93,6 +94,7 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> P
     if dialect.tiles:
         decision = in_tiles(decision, code, load_device(options.device))
         decision = with_staged_loops(decision, code, load_device(options.device))
+        decision = with_steps(decision, code, load_device(options.device))
     remarks = (*decision.remarks, *_alone(decision.program.scop, code))
     return ProvenRegion(decision.program, decision.plan, decision.program.tree, code, remarks)
 
@@ -118,9 +120,10 @@ def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
         code = _proven(program)
         tiled_products(program, code)
         staged_loops(program, code)
+        step_tiles(program, code)
     except NoTiles as error:
         raise InputError("illegal-plan", f"tiles cannot carry this out: {error}", plan.loc,
-                         "remove `registers` and `stage`") from None
+                         "remove `registers`, `stage` and `steps`") from None
     except Unsupported as error:
         raise InputError("illegal-plan", f"the plan is illegal: {error.message}", plan.loc,
                          "change or remove the directive that causes it") from None

@@ -34,7 +34,7 @@ class Cuda(Target):
     cannot = MappingProxyType(
         {
             **RANKS,
-            **STAYS,
+            **{word: why for word, why in STAYS.items() if word != "steps"},
             **dict.fromkeys(("parallel", "pipeline"), "runs iterations on the threads of a grid"),
             **dict.fromkeys(("interleave", "jam", "product", "scalar_replace", "unroll", "vector"), "has plain loops"),
             **dict.fromkeys(("balance", "diamond"), "has no such tiles"),
@@ -124,7 +124,7 @@ class OpenCL(Cuda):
     """Kernels as text that the driver compiles, and launchers in C."""
 
     name, help, tunes = "opencl", "C with OpenCL kernels beside it", False
-    cannot = MappingProxyType({**Cuda.cannot, **TILES})
+    cannot = MappingProxyType({**Cuda.cannot, **TILES, "steps": "has no shared memory of threads"})
     endings = MappingProxyType({"c": (".tw.c", ".tw.cl.c", ".tw.h")})
 
     @property

@@ -268,11 +268,12 @@ class OnMesh:
 @record
 class TimeSteps:
     """On a core group: tiles of a stencil, so long along each axis of its grid, go through so many iterations of the
-    loop over time at once."""
+    loop over time at once. On a device: blocks of `threads` do so, on tiles that overlap and are so long with that."""
 
     loop: LoopRef
     steps: int
     sides: tuple[int, ...]
+    threads: int = 0
     loc: Loc = NOWHERE
 
 

@@ -82,7 +82,7 @@ def steps(r: PlanReader, at: Loc) -> Directive:
     sides = [r.size("of")]
     while r.accept(","):
         sides.append(r.number())
-    return TimeSteps(loop, count, tuple(sides), at)
+    return TimeSteps(loop, count, tuple(sides), r.size("threads", 1024) if r.peek() == "threads" else 0, at)
 
 
 def lanes(r: PlanReader, at: Loc) -> Directive:

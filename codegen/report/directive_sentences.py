@@ -106,7 +106,8 @@ def _data(d: Directive) -> str:
         where = f"each tile of `{d.loop}`" if d.loop else f"the kernel around {d.stmt}"
         return f"Copies what {where} uses of `{d.array}` to local memory" + (", one tile ahead." if d.ahead else ".")
     if isinstance(d, TimeSteps):
-        return f"Takes tiles through {d.steps} iterations of `{d.loop.name}` at once, in local memory."
+        where = "shared memory of the device" if d.threads else "local memory"
+        return f"Takes tiles through {d.steps} iterations of `{d.loop.name}` at once, in {where}."
     if isinstance(d, InLanes):
         block = f" of {d.rows * d.vectors} in registers" if d.rows * d.vectors > 1 else ""
         return f"Runs iterations of {_names(d.loop)} in vectors{block}, on local data."

@@ -26,7 +26,7 @@ from codegen.sunway.slave import KernelPrinter
 from codegen.sunway.staging.directives import StagingDirectives, as_directives, first_statement, merged
 from codegen.sunway.staging.local import LocalBuffer, SNode, buffers_of, stored_directly
 from codegen.sunway.stencil.shape import StencilTile
-from codegen.sunway.stencil.steps import Stencil
+from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.stencil.views import stencil_views
 from codegen.sunway.survey import LaunchSurvey, has_kernel, statements_of, width_of
 from codegen.sunway.text import dialect

@@ -18,7 +18,7 @@ from codegen.sunway.staging.directives import StagingDirectives
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, buffers_of
 from codegen.sunway.staging.stage import Stager
 from codegen.sunway.stencil.shape import StencilTile, choose, fits
-from codegen.sunway.stencil.steps import Stencil, find_stencil
+from codegen.strategy.loops.stencil import Stencil, find_stencil
 from codegen.verify.readback import TreePoint, enter
 
 

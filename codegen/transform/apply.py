@@ -218,7 +218,7 @@ def _mesh(p: Program, d: OnMesh) -> Program:
 
 def _steps(p: Program, d: TimeSteps) -> Program:
     find(p.tree, d.loop, d.loc)
-    if d.steps < 2 or min(d.sides) < 1:
+    if d.steps < (1 if d.threads else 2) or min(d.sides) < 1:
         raise illegal("there are two steps at least, and tiles have points", d.loc)
     return replace(p, staging=(*p.staging, d))
 

@@ -73,13 +73,13 @@ def shared_bytes(t: ThreadTile, s: DepthStaging, operands: Sequence[StagedOperan
     return sum(-(-number(room(o), values) * o.bytes // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for o in operands)
 
 
-def _space(names: Sequence[str], sizes: Sequence[int]) -> TreePoint:
+def space_of(names: Sequence[str], sizes: Sequence[int]) -> TreePoint:
     """Variables from 0 up to their sizes, and how to evaluate formulas of them."""
     text = f"{{ [{', '.join(names)}] : {' and '.join(f'0 <= {n} < {k}' for n, k in zip(names, sizes, strict=True))} }}"
     return TreePoint(isl.Set(text), tuple(names), (), (), ())
 
 
-def _relation(p: TreePoint, exprs: Sequence[CExpr]) -> isl.Map:
+def relation(p: TreePoint, exprs: Sequence[CExpr]) -> isl.Map:
     """The values of formulas."""
     target = p.domain.get_space().params().set_from_params().add_dims(isl.dim_type.set, len(exprs))
     multi = isl.MultiPwAff.zero(p.domain.get_space().map_from_domain_and_range(target))
@@ -88,12 +88,12 @@ def _relation(p: TreePoint, exprs: Sequence[CExpr]) -> isl.Map:
     return isl.Map.from_multi_pw_aff(multi).intersect_domain(p.domain)
 
 
-def _box(*sizes: int) -> isl.Set:
+def box(*sizes: int) -> isl.Set:
     names = [f"x{k}" for k in range(len(sizes))]
-    return _space(names, sizes).domain
+    return space_of(names, sizes).domain
 
 
-def _bijection(m: isl.Map, onto: isl.Set) -> bool:
+def bijection(m: isl.Map, onto: isl.Set) -> bool:
     return bool(m.is_injective() and m.range().is_equal(onto))
 
 
@@ -125,7 +125,7 @@ def _wrong_blocks() -> str:
     """Every row of tiles has one place among the blocks, whatever the size of groups is."""
     for group in GROUPS:
         p = TreePoint(isl.Set(f"{{ [z, x] : 0 <= z and 0 <= x < {group} }}"), ("z", "x"), (), (), ())
-        if not _bijection(_relation(p, (parsed(TILE_ROW, {"GROUP": group}),)), isl.Set("{ [r] : 0 <= r }")):
+        if not bijection(relation(p, (parsed(TILE_ROW, {"GROUP": group}),)), isl.Set("{ [r] : 0 <= r }")):
             return "a row of tiles has no block, or two"
     return ""
 
@@ -163,16 +163,16 @@ def wrong_staging(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) ->
     v, wide = values["V"] if o.vector > 1 else 1, o.layout == WIDE
     copies = copied(o)
     row, deep = copies.which
-    p = _space(("thread", "r", "v"), (t.count, number(copies.times, values), v))
+    p = space_of(("thread", "r", "v"), (t.count, number(copies.times, values), v))
     row, deep = (f"{row} + v", deep) if wide else (row, f"{deep} + v")
-    which = _relation(p, (parsed(row, values), parsed(deep, values)))
+    which = relation(p, (parsed(row, values), parsed(deep, values)))
     if o.alone:
         which = which.intersect_range(isl.Set(f"{{ [x, k] : x < {side} }}"))  # the others copy nothing
-    if not _bijection(which, _box(side, depth)):
+    if not bijection(which, box(side, depth)):
         return f"an element of `{o.name}` is copied by no thread, or twice"
-    rooms = _space(("slot", "x", "k"), (values["STAGES"], side, depth))
-    at = _relation(rooms, (parsed(place(o), values),))
-    if not at.is_injective() or not at.range().is_subset(_box(number(room(o), values))):
+    rooms = space_of(("slot", "x", "k"), (values["STAGES"], side, depth))
+    at = relation(rooms, (parsed(place(o), values),))
+    if not at.is_injective() or not at.range().is_subset(box(number(room(o), values))):
         return f"two elements of `{o.name}` have one place in shared memory, or one has none"
     next_one = isl.Map(f"{{ [slot, x, k] -> [slot, {'x + 1, k' if wide else 'x, k + 1'}] }}")
     next_one = next_one.intersect_domain(rooms.domain).intersect_range(rooms.domain)
@@ -192,15 +192,15 @@ def _wrong_reads(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> 
     if o.layout != WIDE:
         return wrong_lines(o, values)
     own, var, group = (PLAIN_ROW, "i", values["GI"]) if o.side == 0 else (PLAIN_COLUMN, "j", values["GJ"])
-    p = _space(("slot", "thread", var, "k"), (values["STAGES"], t.count, t.registers[o.side], values["DEPTH"]))
+    p = space_of(("slot", "thread", var, "k"), (values["STAGES"], t.count, t.registers[o.side], values["DEPTH"]))
     line, at, number_of = parsed(own, values), parsed(place(o), values), Name(var)
     begin = Bin("-", number_of, Bin("%", number_of, Int(group)))
     want = substitute(at, {"x": line})
     base = substitute(at, {"x": substitute(line, {var: begin})})
-    got = _relation(p, (Bin("+", base, Bin("%", number_of, Int(group))),))
-    if not got.is_equal(_relation(p, (want,))):
+    got = relation(p, (Bin("+", base, Bin("%", number_of, Int(group))),))
+    if not got.is_equal(relation(p, (want,))):
         return f"registers of `{o.name}` that are loaded at once are no neighbours"
-    if not _relation(p, (base,)).range().is_subset(isl.Set(f"{{ [a] : a % {group} = 0 }}")):
+    if not relation(p, (base,)).range().is_subset(isl.Set(f"{{ [a] : a % {group} = 0 }}")):
         return f"loads of `{o.name}` begin where {group * o.bytes} bytes cannot"
     return ""
 
@@ -208,12 +208,12 @@ def _wrong_reads(o: StagedOperand, t: ThreadTile, values: Mapping[str, int]) -> 
 def wrong_lines(o: StagedOperand, values: Mapping[str, int]) -> str:
     """Depths that are loaded at once are neighbours in shared memory, and begin where they may."""
     side, step = values[("ROWS", "COLUMNS")[o.side]], values["STEP"]
-    p = _space(("slot", "x", "k"), (values["STAGES"], side, values["DEPTH"]))
+    p = space_of(("slot", "x", "k"), (values["STAGES"], side, values["DEPTH"]))
     at, k = parsed(place(o), values), Name("k")
     base = substitute(at, {"k": Bin("-", k, Bin("%", k, Int(step)))})
-    got = _relation(p, (Bin("+", base, Bin("%", k, Int(step))),))
-    aligned = _relation(p, (base,)).range().is_subset(isl.Set(f"{{ [a] : a % {step} = 0 }}"))
-    if not aligned or not got.is_equal(_relation(p, (at,))):
+    got = relation(p, (Bin("+", base, Bin("%", k, Int(step))),))
+    aligned = relation(p, (base,)).range().is_subset(isl.Set(f"{{ [a] : a % {step} = 0 }}"))
+    if not aligned or not got.is_equal(relation(p, (at,))):
         return f"depths of `{o.name}` that are loaded at once are no neighbours"
     return ""
 
@@ -222,20 +222,20 @@ def _wrong_fragments(o: StagedOperand, t: ThreadTile, values: Mapping[str, int])
     """The row (or column) that a lane hands to the unit is the one in which the unit has it."""
     warp_and_lane = "floor(thread/32), {}, floor((thread % 32)/4)"
     if o.side == 0:
-        p = _space(("thread", "i"), (t.count, t.registers[0]))
-        hands = _relation(p, (parsed(LEFT_ROW, values),))
-        has = _relation(p, (parsed(UNIT_ROW, values),))
+        p = space_of(("thread", "i"), (t.count, t.registers[0]))
+        hands = relation(p, (parsed(LEFT_ROW, values),))
+        has = relation(p, (parsed(UNIT_ROW, values),))
         keys = [f"{{ [thread, i] -> [{warp_and_lane.format('i')}] }}"] * 2
     else:
-        p = _space(("thread", "i"), (t.count, t.registers[1] // 2))
-        q = _space(("thread", "j"), (t.count, t.registers[1]))
-        hands = _relation(p, (parsed(RIGHT_COLUMN, values),))
-        has = _relation(q, (parsed(UNIT_COLUMN, values),))
+        p = space_of(("thread", "i"), (t.count, t.registers[1] // 2))
+        q = space_of(("thread", "j"), (t.count, t.registers[1]))
+        hands = relation(p, (parsed(RIGHT_COLUMN, values),))
+        has = relation(q, (parsed(UNIT_COLUMN, values),))
         keys = [f"{{ [thread, i] -> [{warp_and_lane.format('i')}] }}",
                 "{ [thread, j] -> [floor(thread/32), floor(j/2), 2 * (thread % 4) + j % 2] }"]  # fmt: skip
     one, other = (isl.Map(k).reverse().apply_range(m) for k, m in zip(keys, (hands, has), strict=True))
-    d = _space(("thread", "k"), (t.count, values["DEPTH"]))
-    deep = _relation(d, (parsed(UNIT_DEPTH, values),))
+    d = space_of(("thread", "k"), (t.count, values["DEPTH"]))
+    deep = relation(d, (parsed(UNIT_DEPTH, values),))
     right = deep.is_equal(isl.Map("{ [thread, k] -> [k + thread % 4] }").intersect_domain(d.domain))
     if not (one.is_single_valued() and one.is_equal(other) and right):
         return f"lanes hand other elements of `{o.name}` to the matrix unit than it takes from them"

@@ -20,7 +20,7 @@ from codegen.sunway.plan.tiles import BESIDE
 from codegen.sunway.profit.middle import Values, trips, value
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, has_stage, staged_nodes
 from codegen.sunway.stencil.shape import StencilTile
-from codegen.sunway.stencil.steps import Stencil
+from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.survey import KernelSite, has_kernel
 from codegen.sunway.text.bodies import LocalView
 from codegen.sunway.vector.vectorize import planned

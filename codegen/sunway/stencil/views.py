@@ -13,7 +13,7 @@ from codegen.sunway.slave import KernelPrinter
 from codegen.sunway.staging.local import LocalBuffer
 from codegen.sunway.staging.transfer import DmaTransfer, Geometry
 from codegen.sunway.stencil.shape import StencilTile
-from codegen.sunway.stencil.steps import Stencil
+from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import LocalView, base_type
 from codegen.sunway.text.views import SlaveView, line

@@ -1,9 +1,9 @@
 """Recognizes loops over time that are stencils (`find_stencil` returns sweeps, margins and halo, or None), for time
-tiling on core groups: tiles stay in local memory for many time steps.
+tiling on core groups and devices: tiles stay in local or shared memory for several time steps.
 
 A tile is fetched with a margin as wide as data travel in that many steps; each step is computed on a part of the margin
-that shrinks accordingly, so cores need not talk to each other before the block of steps is over. Results go to a second
-copy of the arrays, since neighbours still read the first.
+that shrinks accordingly, so cores (or blocks of threads) need not talk to each other before all these steps are over.
+Results go to a second copy of the arrays, since neighbours still read the first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop, Statement
-from codegen.sunway.text.names import tuple_names
 from codegen.verify.readback import TreePoint, enter, runs_below
 
 
@@ -37,6 +36,7 @@ class StencilSweep:
     reach: tuple[tuple[str, int], ...]
     shifts: tuple[tuple[int, ...] | None, ...]
     clocks: tuple[int | None, ...]
+    arrays: tuple[str, ...]  # of each access
 
 
 @record
@@ -99,7 +99,7 @@ def _in_turn(deps: Dependences, order: Sequence[str]) -> bool:
     """Within a step, does every statement only depend on those before it, so that each can sweep the whole grid?"""
     for d in deps.all:
         for m in maps_of(d.relation):
-            a, b = tuple_names(m)
+            a, b = (str(m.get_tuple_name(side)) for side in (isl.dim_type.in_, isl.dim_type.out))
             if a not in order or b not in order or order.index(a) < order.index(b):
                 continue
             now = m.equate(isl.dim_type.in_, 0, isl.dim_type.out, 0)
@@ -142,7 +142,8 @@ def _sweep(scop: Scop, s: Statement, times: isl.Set) -> StencilSweep | None:
         if not a.write and shift is not None:
             reach[a.array] = max(reach.get(a.array, 0), *(abs(x) for x in shift))
     target = s.accesses[s.target].array
-    return StencilSweep(s.name, target, axes, tuple(lows), tuple(highs), tuple(sorted(reach.items())), shifts, clocks)
+    return StencilSweep(s.name, target, axes, tuple(lows), tuple(highs), tuple(sorted(reach.items())), shifts, clocks,
+                        tuple(a.array for a in s.accesses))  # fmt: skip
 
 
 def _at_times(domain: isl.Set, times: isl.Set) -> isl.Set:
