@@ -281,7 +281,7 @@ def _part(
     )  # fmt: skip
     region = f"region {scop.region} of {scop.function}"
     by_name = {k.name: k for k in found.kernels}
-    body = tuple(_launches(_stepped(views, steps), by_name, arguments, dialect, region, arrays))
+    body = tuple(_launches(tuple(_stepped(views, steps)), by_name, arguments, dialect, region, arrays))
     before, after = launcher_copies(texts, scratch, dialect, region, arrays)
     kept = None
     if arrays == "host" and dialect.keeps and any(not a.scalar for a in texts):

@@ -76,7 +76,7 @@ class LaunchView(View):
 
 @record
 class StepsView(View):
-    """A view of the host's code: iterations of the loop around it are carried out in tiles, and the counter moves on."""
+    """A view of the host's code: iterations of the loop around it run in tiles, and the counter moves on."""
 
     steps: StepTile | None = None
     counter: str = ""
@@ -127,11 +127,11 @@ class Kernels:
         name = fresh(node.loop.name, taken)
         self.counters[name] = node.var
         self.bounds = narrow.counters(node, self.bounds)
-        inside, first = {**names, node.var: name}, f"{self.name}_{len(self.kernels) + 1}"
-        body = self._host(node.body, inside, enter(node, at), taken | {name})
+        now, first = {**names, node.var: name}, f"{self.name}_{len(self.kernels) + 1}"
+        body = self._host(node.body, now, enter(node, at), taken | {name})
         tiles = next((x for x in self.steps if x.stencil.loop is node), None)
         if tiles is not None:
-            left = iterations_left(node, self._ints(inside))
+            left = iterations_left(node, self._ints(now))
             body = (StepsView("steps", steps=tiles, counter=name, left=left, kernel=first), *body)
         return (View("for", _head(node, name, ints), body=body),)
 

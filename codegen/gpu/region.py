@@ -77,7 +77,7 @@ def device_code(made: ProvenRegion, options: GenOptions) -> DeviceCode:
     tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
     device = load_device(options.device)
     staged = staged_loops(made.program, made.code, device.shared_per_block)
-    return DeviceCode(made.code, tiled, device, staged, step_tiles(made.program, made.code))
+    return DeviceCode(made.code, tiled, device, staged, step_tiles(made.program, made.code, device))
 
 
 def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> ProvenRegion:

@@ -15,6 +15,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
+from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.partial import PartialResult, joined
 from codegen.sunway.plan.launch_options import OURS, PLAIN, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
@@ -26,7 +27,6 @@ from codegen.sunway.slave import KernelPrinter
 from codegen.sunway.staging.directives import StagingDirectives, as_directives, first_statement, merged
 from codegen.sunway.staging.local import LocalBuffer, SNode, buffers_of, stored_directly
 from codegen.sunway.stencil.shape import StencilTile
-from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.stencil.views import stencil_views
 from codegen.sunway.survey import LaunchSurvey, has_kernel, statements_of, width_of
 from codegen.sunway.text import dialect

@@ -9,6 +9,7 @@ from codegen.ast.ctree import Block, CNode, Declare, For, If, Instance, node_kid
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
+from codegen.strategy.loops.stencil import Stencil, find_stencil
 from codegen.sunway.mesh.panels import Mesh, find_mesh
 from codegen.sunway.partial import PartialResult, gathered_in
 from codegen.sunway.plan.launch_options import LaunchOptions
@@ -18,7 +19,6 @@ from codegen.sunway.staging.directives import StagingDirectives
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, buffers_of
 from codegen.sunway.staging.stage import Stager
 from codegen.sunway.stencil.shape import StencilTile, choose, fits
-from codegen.strategy.loops.stencil import Stencil, find_stencil
 from codegen.verify.readback import TreePoint, enter
 
 

@@ -1,9 +1,10 @@
-"""Finds loops over time on the host that are stencils (`stencil_loops`), and lays out how blocks of threads take tiles of
-one through several iterations in one launch (`step_tile`). NoTiles says why not."""
+"""Finds loops over time on the host that are stencils (`stencil_loops`), and lays out how blocks of threads take tiles
+of one through several iterations in one launch (`step_tile`). NoTiles says why not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
@@ -62,12 +63,18 @@ def step_tile(p: Program, s: Stencil, shape: BlockShape) -> StepTile:
         raise NoTiles("an array is written along lines alone")
     fresh = _fresh(s)
     carried = _carried(p, s, fresh)
-    reach = lost(s, shape.steps)
-    margins = tuple(max(max(reach[c.name][k]) for c in carried) for k in range(s.axes))
     loaded = tuple(_loaded(p, a, a in fresh) for a in s.written)
     loop = tuple(e for k in range(len(s.sweeps)) for e in (StepEvent(SWEEP, k), StepEvent(BARRIER)))
     sizes = {a: scop.arrays[a].elem.bytes for a in s.written}
-    return StepTile(s, shape, margins, carried, loaded, sizes, (StepEvent(LOAD), StepEvent(BARRIER)), loop)
+    begin = (StepEvent(LOAD), StepEvent(BARRIER))
+    return reshaped(StepTile(s, shape, (), carried, loaded, sizes, begin, loop), shape)
+
+
+def reshaped(p: StepTile, shape: BlockShape) -> StepTile:
+    """The same with tiles of another shape."""
+    reach = lost(p.stencil, shape.steps)
+    margins = tuple(max(max(reach[c.name][k]) for c in p.carried) for k in range(p.stencil.axes))
+    return replace(p, shape=shape, margins=margins)
 
 
 def _fresh(s: Stencil) -> tuple[str, ...]:

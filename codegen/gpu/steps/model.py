@@ -80,6 +80,7 @@ class StepTile:
     bytes: Mapping[str, int]  # of their elements
     before: tuple[StepEvent, ...]
     loop: tuple[StepEvent, ...]
+    resident: int = 1  # blocks that a multiprocessor is to have room for
 
     @property
     def constants(self) -> dict[str, int]:

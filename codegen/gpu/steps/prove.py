@@ -9,12 +9,11 @@ is there, and nobody reads them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 
 import islpy as isl
 
-from codegen.gpu.steps.model import BARRIER, LOAD, PLACE, ROW, SWEEP, StepEvent, StepTile, first, is_thin, reads_of
+from codegen.gpu.steps.model import BARRIER, LOAD, PLACE, ROW, SWEEP, StepTile, first, is_thin, reads_of
 from codegen.gpu.tiles.model import parsed
 from codegen.gpu.tiles.prove import bijection, box, relation, space_of
 from codegen.verify.readback import TreePoint

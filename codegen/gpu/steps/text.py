@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from codegen.ast.ctree import Bin, CExpr, Instance, Int, Name
+from codegen.diagnostics import Unsupported
 from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.staged.read_back import check_statements
 from codegen.gpu.steps.model import PLACE, TIME, LoadedArray, StepTile, first, is_thin
 from codegen.gpu.tiles.text import Printed, RegisterBody
 from codegen.gpu.transfers import strides_of
 from codegen.record import record
-from codegen.scop.model import Scop
+from codegen.scop.model import Scop, Statement
 from codegen.strategy.loops.stencil import StencilSweep
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.templates import environment
+from codegen.verify.text.read import Unread
 
 # Names of the template that are printed without their first letters where the region has no such names.
 LOCALS = (
@@ -75,6 +78,7 @@ class _Context:
         cells += [(f"tw_p{k}", f"(int)threadIdx.{'xyz'[s.axes - 1 - k]}") for k in range(1, s.axes)]
         return {
             "name": self.how.name, "comment": self._comment(), "constants": p.constants, "threads": shape.threads,
+            "resident": p.resident,
             "arrays": [self._array(n, a) for n, a in enumerate(p.loaded)], "sweeps": sweeps, "held_kind": kind,
             "cells": [{"name": n, "value": v} for n, v in cells], "points": [self._point(k) for k in range(s.axes)],
             "firsts": [f"tw_base_{k}" for k in range(s.axes)], "row_point": "tw_x0", "first_point": "tw_begin_0",
@@ -204,6 +208,7 @@ class _Context:
                 known[k] = self._cell(number, name, shift)
         at = Instance(s.name, (), tuple(index), ())
         body = RegisterBody(self.scop, self.ints, {}, frozenset(), self.calls, known).statement(s, at)
+        self.check(body, s, at, known)
         own = self._cell(number, x.target, (0,) * axes)
         return {
             "stmt": s.name, "kind": self._kind(x.target), "thin": is_thin(x), "own": own,
@@ -212,6 +217,15 @@ class _Context:
             "in_rows": self._between((0,), x.lows, x.highs), "tile": self._tile_of(x.target),
             "last": number == len(p.stencil.sweeps) - 1 and not is_thin(x),
         }  # fmt: skip
+
+    def check(self, body: str, s: Statement, at: Instance, known: Mapping[int, str]) -> None:
+        """Raises Unsupported unless a point is computed as the plain sweep does it, from cells of the same points."""
+        plain = DeviceBody(self.scop, self.ints, {}, frozenset(), self.calls)
+        cells = {text: plain.access(s, at, k) for k, text in known.items()}
+        try:
+            check_statements([body], [plain.statement(s, at)], cells, {})
+        except Unread as problem:
+            raise Unsupported("no-proof", str(problem), self.scop.loc) from None
 
     def _cell(self, sweep: int, name: str, shift: Sequence[int]) -> str:
         """A cell that is so far from a thread's own: in its registers, or in shared memory."""

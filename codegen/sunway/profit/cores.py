@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from codegen.ast.ctree import Block, CNode, Declare, For, If, Instance, ProductNode
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
+from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.partial import own_views
 from codegen.sunway.plan.cost import arithmetic, point_cost
@@ -20,7 +21,6 @@ from codegen.sunway.plan.tiles import BESIDE
 from codegen.sunway.profit.middle import Values, trips, value
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, has_stage, staged_nodes
 from codegen.sunway.stencil.shape import StencilTile
-from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.survey import KernelSite, has_kernel
 from codegen.sunway.text.bodies import LocalView
 from codegen.sunway.vector.vectorize import planned

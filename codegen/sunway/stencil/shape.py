@@ -8,9 +8,9 @@ from math import prod
 
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.plan.cost import arithmetic
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.strategy.loops.stencil import Stencil
 
 # Sides of tiles that are tried, by the number of axes, and steps of a block. Plans choose among them, too.
 SIDES = {1: (64, 128, 256, 512, 1024), 2: (12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128), 3: (4, 6, 8, 12, 16, 24)}

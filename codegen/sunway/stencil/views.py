@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, For, Fun, Instance, Int, Name
 from codegen.scop.tree import Loop
+from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.slave import KernelPrinter
 from codegen.sunway.staging.local import LocalBuffer
 from codegen.sunway.staging.transfer import DmaTransfer, Geometry
 from codegen.sunway.stencil.shape import StencilTile
-from codegen.strategy.loops.stencil import Stencil
 from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import LocalView, base_type
 from codegen.sunway.text.views import SlaveView, line

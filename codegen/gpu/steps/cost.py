@@ -1,0 +1,97 @@
+"""Predicts seconds for an iteration of a stencil's loop over time on a device: with a launch for each sweep (`plain`),
+and in tiles of a shape (`tiled`), for grids of a usual size. Also, how many blocks a multiprocessor has room for."""
+
+from __future__ import annotations
+
+from math import ceil, prod
+
+from codegen.gpu.plan.device import Device
+from codegen.gpu.steps.model import StepTile, is_thin, reads_of
+from codegen.scop.expr import Binary, Call, Unary, walk
+from codegen.scop.model import Scop
+from codegen.strategy.loops.stencil import Stencil, StencilSweep
+
+POINTS = {1: 100000, 2: 2000, 3: 250}  # along each axis, by their number
+# Found on an H200 (jacobi-2d of 8000 x 8000 points, one to four iterations in a launch, within 7 %): bytes that a
+# multiprocessor moves to and from its shared memory in a second with warps without end, and with how many it moves half
+# of that; the time from a barrier to the next one; which part of the bandwidth is reached, how much faster the cache is
+# that blocks share, and how much of the shorter one of moving and computing is not hidden by the other.
+SHARED, FEW, MEETING, REACHED, CACHE, SEEN = 2.8e11, 4, 1e-7, 0.8, 2.0, 0.5
+OTHERS = 30  # registers of a thread for addresses and counters
+AHEAD = 1024  # bytes of shared memory that every block takes beside its own
+
+
+def resident(p: StepTile, device: Device, bytes_of_element: int) -> int:
+    """Blocks that a multiprocessor has room for at once; 0 where it has none."""
+    registers = 2 * p.shape.rows * max(1, bytes_of_element // 4) + OTHERS
+    if registers > device.registers_per_thread or p.room > device.shared_per_block:
+        return 0
+    return min(
+        device.shared_per_multiprocessor // (p.room + AHEAD),
+        device.registers_per_multiprocessor // (registers * p.shape.threads),
+        device.threads_per_multiprocessor // p.shape.threads,
+        device.blocks_per_multiprocessor,
+    )
+
+
+def plain(scop: Scop, s: Stencil, device: Device) -> float:
+    """Seconds for an iteration of one launch for each sweep."""
+    points = POINTS[s.axes] ** s.axes
+    total = 0.0
+    for x in s.sweeps:
+        arrays = {n for n, shift in zip(x.arrays, x.shifts, strict=True) if shift is not None}
+        moved = points * sum(scop.arrays[a].elem.bytes for a in (*arrays, *_again(x)))
+        work = max(moved / (REACHED * device.bandwidth), points * _operations(scop, x) / _rate(scop, s, device))
+        total += device.launch / 2 + (0 if is_thin(x) else work)
+    return total
+
+
+def _operations(scop: Scop, x: StencilSweep) -> int:
+    """Of one point."""
+    s = scop.statement(x.stmt)
+    return sum(isinstance(e, (Binary, Call, Unary)) for e in walk(s.rhs)) + (s.op != "=")
+
+
+def _rate(scop: Scop, s: Stencil, device: Device) -> float:
+    """Operations in a second, half of those that descriptions give for fused ones."""
+    return (device.f64 if scop.arrays[s.written[0]].elem.bytes > 4 else device.f32) / 2
+
+
+def _again(x: StencilSweep) -> tuple[str, ...]:
+    """The target, if it is read as well: it is moved twice."""
+    return (x.target,) if x.arrays.count(x.target) > 1 else ()
+
+
+def tiled(scop: Scop, p: StepTile, device: Device) -> float:
+    """Seconds for an iteration in tiles; infinite where a block does not fit."""
+    s, shape = p.stencil, p.shape
+    size = scop.arrays[s.written[0]].elem.bytes
+    among = resident(p, device, size)
+    if not among:
+        return float("inf")
+    own = [side - 2 * margin for side, margin in zip(shape.sides, p.margins, strict=True)]
+    if min(own) < 1:
+        return float("inf")
+    blocks = prod(ceil(POINTS[s.axes] / n) for n in own)
+    turns = max(1.0, blocks / (device.multiprocessors * among) + 0.3)
+    cells = prod(shape.sides)
+    touched = sum(_touched(p, k, x) for k, x in enumerate(s.sweeps) if not is_thin(x))
+    computed = sum(_operations(scop, x) for x in s.sweeps if not is_thin(x)) / _rate(scop, s, device)
+    warps = among * shape.threads / device.warp
+    each = max(touched * size * (warps + FEW) / (SHARED * warps), computed * device.multiprocessors)
+    swept = max(among * cells * shape.steps * each, shape.steps * len(s.sweeps) * MEETING)
+    others = {n for x in s.sweeps for n in x.arrays if n in s.read}
+    whole = 2 * len(p.carried) + shape.steps * len(others)
+    brought = len(p.carried) * (cells - prod(own)) / CACHE + whole * prod(own)
+    memory = blocks * brought * size / (REACHED * device.bandwidth)
+    times = sorted((turns * swept, memory))
+    return (device.launch / 2 + times[1] + SEEN * times[0]) / shape.steps
+
+
+def _touched(p: StepTile, number: int, x: StencilSweep) -> float:
+    """Cells of shared memory that a point of a sweep touches: what is not in registers, and the one that is written."""
+    held, out = p.held(number), 1.0
+    for name, shift in {*reads_of(p.stencil, x)}:
+        here = name == held and not any(shift[1:])
+        out += min(1.0, abs(shift[0]) / p.shape.rows) if here else float(any(shift))
+    return out
