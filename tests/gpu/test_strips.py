@@ -64,9 +64,10 @@ def test_steps_wait_for_each_other() -> None:
     """Every kernel that may start early begins by waiting, and none does that is launched once."""
     text = generate("f.c", SOURCE, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu")
     kernels = text.split("static __global__ void ")[1:]
-    assert [k.partition("{")[2].split()[0] for k in kernels] == ["TW_STEP;"] * 2
+    assert [k.partition("{")[2].split()[0] for k in kernels] == ["TW_STEP;"] * 3
     launches = re.findall(r"TW_LAUNCH(\w*)\(\s*(?:TW_NARROW\()?(f_r1_\d)", text)
-    assert launches == [("_STEP", "f_r1_1"), ("_STEP", "f_r1_2")]
+    tiles = [("_STEP_SHARED", "f_r1_1")] * 2  # several iterations at once, there and back
+    assert launches == [*tiles, ("_STEP", "f_r1_1"), ("_STEP", "f_r1_2")]
     once = SOURCE.replace("for (int s = 0; s < t; s++) {", "{ (void)t;")
     assert "TW_STEP" not in generate("f.c", once, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu")
 

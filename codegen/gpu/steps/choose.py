@@ -31,7 +31,7 @@ SIDES: dict[int, tuple[tuple[int, ...], ...]] = {
     3: ((8, 16, 32), (12, 16, 32), (16, 16, 32)),
 }
 ROWS = {1: (1,), 2: (4, 8, 16), 3: (8, 12, 16)}
-STEPS = {1: (4, 8, 16, 32), 2: (1, 2, 3, 4, 6), 3: (1, 2)}
+STEPS = {1: (4, 8, 16, 32), 2: (1, 2, 3, 4, 6, 8), 3: (1, 2)}
 
 
 def step_tiles(p: Program, code: CNode, processor: Device | None = None) -> tuple[StepTile, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import ceil, prod
 
 from codegen.gpu.plan.device import Device
-from codegen.gpu.steps.model import StepTile, is_thin, reads_of
+from codegen.gpu.steps.model import StepTile, is_thin
 from codegen.scop.expr import Binary, Call, Unary, walk
 from codegen.scop.model import Scop
 from codegen.strategy.loops.stencil import Stencil, StencilSweep
@@ -15,7 +15,8 @@ POINTS = {1: 100000, 2: 2000, 3: 250}  # along each axis, by their number
 # Found on an H200 (jacobi-2d of 8000 x 8000 points, one to four iterations in a launch, within 7 %): bytes that a
 # multiprocessor moves to and from its shared memory in a second with warps without end, and with how many it moves half
 # of that; the time from a barrier to the next one; which part of the bandwidth is reached, how much faster the cache is
-# that blocks share, and how much of the shorter one of moving and computing is not hidden by the other.
+# that blocks share, and how much of the shorter one of moving and computing is not hidden by the other; a block alone on
+# its multiprocessor hides nothing.
 SHARED, FEW, MEETING, REACHED, CACHE, SEEN = 2.8e11, 4, 1e-7, 0.8, 2.0, 0.5
 OTHERS = 30  # registers of a thread for addresses and counters
 AHEAD = 1024  # bytes of shared memory that every block takes beside its own
@@ -75,7 +76,7 @@ def tiled(scop: Scop, p: StepTile, device: Device) -> float:
     blocks = prod(ceil(POINTS[s.axes] / n) for n in own)
     turns = max(1.0, blocks / (device.multiprocessors * among) + 0.3)
     cells = prod(shape.sides)
-    touched = sum(_touched(p, k, x) for k, x in enumerate(s.sweeps) if not is_thin(x))
+    touched = sum(_touched(scop, p, k, x) for k, x in enumerate(s.sweeps) if not is_thin(x))
     computed = sum(_operations(scop, x) for x in s.sweeps if not is_thin(x)) / _rate(scop, s, device)
     warps = among * shape.threads / device.warp
     each = max(touched * size * (warps + FEW) / (SHARED * warps), computed * device.multiprocessors)
@@ -85,13 +86,16 @@ def tiled(scop: Scop, p: StepTile, device: Device) -> float:
     brought = len(p.carried) * (cells - prod(own)) / CACHE + whole * prod(own)
     memory = blocks * brought * size / (REACHED * device.bandwidth)
     times = sorted((turns * swept, memory))
-    return (device.launch / 2 + times[1] + SEEN * times[0]) / shape.steps
+    return (device.launch / 2 + times[1] + (SEEN if among > 1 else 1.0) * times[0]) / shape.steps
 
 
-def _touched(p: StepTile, number: int, x: StencilSweep) -> float:
+def _touched(scop: Scop, p: StepTile, number: int, x: StencilSweep) -> float:
     """Cells of shared memory that a point of a sweep touches: what is not in registers, and the one that is written."""
     held, out = p.held(number), 1.0
-    for name, shift in {*reads_of(p.stencil, x)}:
+    s = scop.statement(x.stmt)
+    found = zip(range(len(x.arrays)), x.arrays, x.shifts, strict=True)
+    reads = {(n, d) for k, n, d in found if d is not None and n in p.stencil.written and (k != s.target or s.op != "=")}
+    for name, shift in reads:
         here = name == held and not any(shift[1:])
-        out += min(1.0, abs(shift[0]) / p.shape.rows) if here else float(any(shift))
+        out += min(1.0, abs(shift[0]) / p.shape.rows) if here else 1.0
     return out

@@ -33,7 +33,7 @@ class StepEvent:
 @record
 class CarriedArray:
     """An array whose values go from launch to launch: from its own memory to that of `other`, and back. `other` is an
-    array that every iteration writes anew before anything reads it."""
+    array that every iteration writes anew before anything reads it; where there is none, the launcher takes memory."""
 
     name: str
     other: str

@@ -74,7 +74,7 @@ def _wrong_arrays(p: StepTile) -> str:
     """Launches read no memory that they write: values go to the memory of an array that the next iteration writes anew,
     and that no sweep reads before that."""
     s, names = p.stencil, {x.name: x for x in p.loaded}
-    others = [c.other for c in p.carried]
+    others = [c.other for c in p.carried if c.other]
     fresh = [a for a in s.written if names[a].fresh]
     if sorted([*(c.name for c in p.carried), *fresh]) != sorted(s.written) or len(set(others)) != len(others):
         return "values of an array are not handed on"

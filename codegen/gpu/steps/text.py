@@ -24,7 +24,7 @@ from codegen.verify.text.read import Unread
 LOCALS = (
     "row", "first_row", "own", "next", "value", "at", "stride", "in", "step", "r", "p1", "p2", "x0", "x1", "x2",
     "begin_0", "base_0", "base_1", "base_2", "left", "pairs", "pair", "grid", "block", "blocks_0", "blocks_1",
-    "blocks_2",
+    "blocks_2", "room", "have", "bytes",
 )  # fmt: skip
 MOST_BLOCKS = (2147483647, 65535, 65535)  # along x, y and z
 _BEHIND = "/* Carries out iterations"
@@ -86,7 +86,9 @@ class _Context:
             "clock": "tw_time" if clock else "", "stride": self._strides()[0],
             "at": self._at(), "own_lines": self._own_lines(), "inner": self._inner(), "double": 2 * shape.steps,
             "refused": self._refused(), "bytes": p.room, "steps": shape.steps,
-            "block": [*reversed(shape.sides[1:]), shape.chunks],
+            "block": [*reversed(shape.sides[1:]), shape.chunks], "kind": kind,
+            "seconds": [f"{self.scop.arrays[c.name].base}_second" for c in p.carried if not c.other],
+            "elements": " * ".join(str(self._point(k)["extent"]) for k in range(s.axes)),
         }  # fmt: skip
 
     def given(self, words: set[str], every: set[str]) -> dict[str, list[str]]:
@@ -100,7 +102,8 @@ class _Context:
         there, back = [*kernel, *arrays], [*kernel, *arrays]
         own = list(there)
         for c in p.carried:
-            here, other = self.scop.arrays[c.name].base, self.scop.arrays[c.other].base
+            here = self.scop.arrays[c.name].base
+            other = self.scop.arrays[c.other].base if c.other else f"{here}_second"
             kind = self._kind(c.name)
             declared += [f"const {kind} *{here}_from", f"{kind} *{here}_to"]
             own += [f"{here}_from", f"{here}_to"]
