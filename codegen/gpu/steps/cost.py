@@ -15,8 +15,8 @@ POINTS = {1: 100000, 2: 2000, 3: 250}  # along each axis, by their number
 # Found on an H200 (jacobi-2d of 8000 x 8000 points, one to four iterations in a launch, within 7 %): bytes that a
 # multiprocessor moves to and from its shared memory in a second with warps without end, and with how many it moves half
 # of that; the time from a barrier to the next one; which part of the bandwidth is reached, how much faster the cache is
-# that blocks share, and how much of the shorter one of moving and computing is not hidden by the other; a block alone on
-# its multiprocessor hides nothing.
+# that blocks share, and how much of the shorter one of moving and computing is not hidden by the other; a block alone
+# on its multiprocessor hides nothing.
 SHARED, FEW, MEETING, REACHED, CACHE, SEEN = 2.8e11, 4, 1e-7, 0.8, 2.0, 0.5
 OTHERS = 30  # registers of a thread for addresses and counters
 AHEAD = 1024  # bytes of shared memory that every block takes beside its own
