@@ -55,6 +55,7 @@ DIRECT = ("fixed", "analytic", "learned", BEST)  # that measure a handful, or no
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune", description=__doc__)
     parser.add_argument("--cases", type=int, default=13, metavar="N", help="products of the 440 (default 13)")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="of these, every Nth from number K on (default all)")
     parser.add_argument("--searched", type=int, metavar="N", help="of them that are searched at most (default: all)")
     parser.add_argument("--minutes", type=float, default=10.0, help="in which as many are searched as fit (default 10)")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")
@@ -74,7 +75,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with Measurer(options=KEPT, effort=Effort(busy=given.busy), cache=cache) as bench:
         answer = _answer()
         print(f"peak {bench.peak():.1f} GFLOPS; a policy's answer from start to end: {answer:.2f} s", flush=True)
-        problems = Random(SEED).sample(shapes.training() if given.learning else shapes.testing(), given.cases)
+        problems = chosen(given)
         pace = _pace(bench, shapes.training()[:2])
         print(f"one order takes {pace.one:.2f} s, {1 / pace.each:.1f} of many a second are measured", flush=True)
         longest = {True: KNOWN, False: NEW}
@@ -82,8 +83,8 @@ def main(words: Sequence[str] | None = None) -> int:
             first, before = time.perf_counter() - began, bench.measured
             near = _within(start(problem), given.depth)
             known = all(key(t) in bench.cache.known for t in near)
-            rest = longest[known] + QUICK * (given.cases - n)
-            most = given.cases if given.searched is None else given.searched
+            rest = longest[known] + QUICK * (len(problems) - n)
+            most = len(problems) if given.searched is None else given.searched
             searched = n < most and first + rest < 60 * given.minutes
             found, seconds = _tuned(bench, problem, given, pace, near if searched else [])
             ready = time.perf_counter() - began
@@ -95,6 +96,12 @@ def main(words: Sequence[str] | None = None) -> int:
             (given.out / "tune.json").write_text(json.dumps(as_data(cases), indent=1) + "\n")
         print(table(cases, BEST, bench.peak(), answer, given.depth))
     return 0
+
+
+def chosen(given: argparse.Namespace) -> list[Contraction]:
+    """The products of this run."""
+    first, step = map(int, given.part.split("/"))
+    return Random(SEED).sample(shapes.training() if given.learning else shapes.testing(), given.cases)[first::step]
 
 
 @dataclass(frozen=True)

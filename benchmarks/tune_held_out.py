@@ -86,6 +86,8 @@ def main(words: Sequence[str] | None = None) -> int:
     if found:
         means = [geometric([o.gains[k] for o in found]) for k in range(len(runs))]
         print(f"{'geometric mean':28}" + "".join(f"{g:14.3f}{'':10}" for g in means))
+        longest = [max(o.seconds[k] for o in found) / r.budget for k, r in enumerate(runs)]
+        print(f"{'longest, of its budget':28}" + "".join(f"{'':14} {x:6.2f}{'':3}" for x in longest))
     return 0
 
 

@@ -53,7 +53,8 @@ class RegionCompiler:
     def compile(self, name: str, text: str, more: tuple[str, ...] = (), extra: Extra | None = None) -> Path:
         """A shared object of this text and the runtime, and of the device's file in `extra`; Failed with the compiler's
         first complaint."""
-        source, out = self.folder / f"{name}{self.language.endings[0]}", self.folder / f"{name}.so"
+        out = self.folder / f"{name}.so"
+        source = self._source(out)
         source.write_bytes(encode(text))
         objects = [str(self.folder / f"{r}.o") for r in _RUNTIMES]
         flags = (*self.flags, *more, *_SHARED, *self.language.std, *self.user)
@@ -77,6 +78,13 @@ class RegionCompiler:
             objects.append(f"{self.folder / name}.{Path(path).stem}.o")
             self._run([*self.words, "-O1", "-fPIC", "-w", "-c", path, "-o", objects[-1]])
         return objects
+
+    def source_of(self, library: Path) -> str:
+        """The text that `compile` made this of."""
+        return decode(self._source(library).read_bytes())
+
+    def _source(self, library: Path) -> Path:
+        return library.with_suffix(self.language.endings[0])
 
     def _run(self, words: list[str]) -> None:
         try:
@@ -125,9 +133,10 @@ def result_text(subject: Subject, outcome: RegionOutcome, extra: Extra) -> str:
 
 
 def built(subject: Subject, compiler: RegionCompiler, plan: str, name: str, more: tuple[str, ...] = ()) -> Path:
-    """The shared object of a plan; Failed where it is refused, not proven or not compiled."""
+    """The shared object of a plan; Failed where it is refused, not proven or not compiled. The tool's own was carried
+    out when the file was opened."""
     try:
-        outcome = subject.carried_out(plan)
+        outcome = subject.outcome if plan == subject.outcome.plan else subject.carried_out(plan)
     except TilewrightError as error:
         raise Failed(f"refused: {error.message}") from None
     outcome = replace(outcome, diagnostics=())

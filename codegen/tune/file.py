@@ -17,6 +17,8 @@ from codegen.tune.plans.tuner import tune_region
 from codegen.tune.region import OpenedFile, Subject, open_file
 from codegen.tune.timing import seconds_text
 
+REGIONS = 0.5  # of the budget at least, for the regions, however long the file takes to open
+
 
 def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say: Say) -> TunedFile:
     """The plan of a file. InputError for what the user must mend; an interrupt keeps what was found until then."""
@@ -28,10 +30,10 @@ def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say
         notes.append(no_region(path))
     found: dict[int, TunedRegion] = {}
     for number, subject in enumerate(opened.subjects):
-        # Opening the file counts as well, but regions get most of their share in any case.
+        # Opening the file counts as well, but regions get some of their share in any case.
         regions = len(opened.subjects) - number
         whole = settings.budget * len(settings.methods)
-        left = max(whole - (time.monotonic() - begun), 0.9 * whole * regions / len(opened.subjects))
+        left = max(whole - (time.monotonic() - begun), REGIONS * whole * regions / len(opened.subjects))
         share = replace(settings, budget=left / regions / len(settings.methods))
         if any(r.interrupted for r in found.values()):
             break

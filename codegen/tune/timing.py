@@ -33,12 +33,15 @@ class Runs:
     seconds: float = 0.25
 
 
+TICK = 1e-9  # seconds that a run takes at least: clocks of processor time stand still over shorter ones
+
+
 def timing(seconds: Sequence[float]) -> Timing:
-    """Figures of some runs."""
-    ordered = sorted(seconds)
+    """Figures of some runs; none is 0, for whoever divides by them."""
+    ordered = sorted(max(s, TICK) for s in seconds)
     middle = median(ordered)
     low, high = ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
-    return Timing(ordered[0], middle, (high - low) / middle if middle else 0.0, len(ordered))
+    return Timing(ordered[0], middle, (high - low) / middle, len(ordered))
 
 
 def seconds_text(seconds: float) -> str:

@@ -13,7 +13,7 @@ from codegen.tune.measure import texts, tree_compiler
 from codegen.tune.measure.cache import MeasuredTree, MeasurementCache
 from codegen.tune.measure.clock import Effort, Figure
 from codegen.tune.measure.measurer import Measurer
-from codegen.tune.timing import Timing
+from codegen.tune.timing import Timing, timing
 from codegen.tune.tree import Tree, key, parse, start
 
 PROBLEM = matmul(32, 32, 32)
@@ -118,3 +118,8 @@ def test_the_cache_is_text_that_is_added_to(tmp_path: Path) -> None:
 def test_figures_depend_on_all_that_makes_the_code() -> None:
     names = {"/".join(f.parts[-2:]) for f in tree_compiler._sources()}
     assert {"nest/schedule.py", "nest/writer.py", "isa/load.py", "data/avx2.toml"} <= names
+
+
+def test_a_clock_that_stands_still_gives_times_that_can_be_divided_by() -> None:
+    taken = timing([0.0, 0.0, 0.0])
+    assert taken.best > 0 and taken.median > 0 and taken.spread == 0.0

@@ -39,6 +39,7 @@ REFERENCE_SECONDS = 300.0
 LEAST_SECONDS = 5.0  # for a candidate, beyond what filling, comparing and runs may take
 SLOWER = 4.0  # how much slower than the best one run may be before a candidate is given up
 PACE = 1.1  # how much slower than ever the core may run while something is measured
+LONG = 0.05  # seconds of a run that needs no other one to warm up
 AGAIN = 3  # how often to try, when it does
 LONG = 1.0  # seconds of the original from which on one run of it says enough
 
@@ -104,13 +105,13 @@ class Bench:
     def _turns(self, paths: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
         libraries = [self._open(p) for p in paths]
         memory = self._fresh(libraries[0])
-        once = [self._runs(lib, memory, Runs(2, 2, 0.0), REFERENCE_SECONDS)[1] for lib in libraries]
+        once = [min(self._runs(lib, memory, Runs(1, 1, 0.0), REFERENCE_SECONDS)) for lib in libraries]
         rounds = max(3, min(60, int(seconds / max(sum(max(t, 1e-3) for t in once), 1e-6))))
         found: list[list[float]] = [[] for _ in libraries]
         for turn in range(rounds):
             for k in range(len(libraries)):
                 k = (k + turn) % len(libraries)
-                effort = Runs(1, 1000, min(1e-3, 3 * once[k]))
+                effort = Runs(1, 1000, min(1e-3, 3 * once[k])) if once[k] < LONG else Runs(0, 0, 0.0)
                 found[k].append(min(self._runs(libraries[k], memory, effort, REFERENCE_SECONDS)))
         return tuple(map(timing, found))
 

@@ -31,9 +31,9 @@ from codegen.worker import Died
 
 FINALISTS = 3  # plans of a search that meet in the confirming run
 SMALL = 100_000_000  # operations of a product for which loop trees are tried: later on, blocks for the caches matter
-BASES = 0.25  # of the budget, for making plans to start from
+BASES = 0.25  # of what is left of the budget, for making plans to start from
 CONFIRM = 0.1  # of the budget at most, for the confirming run
-LEAST = 0.9  # of the budget at least, for the searches
+LEAST = 0.25  # of the budget at least, for the searches
 GAIN = 0.99  # of the default's time, by best and by median: what it takes to be chosen instead
 
 
@@ -67,7 +67,7 @@ def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
         if earlier is not None and not settings.again:
             return _reused(left, subject, earlier)
         opened = time.monotonic() - begun
-        space = space_of(subject, settings.threads, BASES * settings.budget)
+        space = space_of(subject, settings.threads, BASES * max(0.0, settings.budget - 2 * opened))
         left = replace(left, space=space.size)
         settings = _within(settings, time.monotonic() - begun, opened)
         done = _Tuning(subject, bench, space, (records, setting), settings, say)
@@ -239,7 +239,7 @@ class _Tuning:
         for took, (plan, method) in ranked:
             if took.best > GAIN * default.best or took.median > GAIN * default.median:
                 break
-            problem = self._exact(plan)
+            problem = self._exact(paths[plans.index(plan)])
             if not problem:
                 left = replace(left, plan=plan, tuned=took, method=method)
                 break
@@ -262,11 +262,13 @@ class _Tuning:
         """In a child, as everything that may take long."""
         return alone(lambda: built(self.subject, self.bench.compiler, plan, name), BUILD_SECONDS)
 
-    def _exact(self, plan: str) -> str:
-        """The first difference from the original, to the bit where the order of operations is the source's."""
+    def _exact(self, library: Path) -> str:
+        """The first difference from the original, to the bit where the order of operations is the source's. What was
+        compiled to `library` is compiled once more."""
+        compiler = self.bench.compiler
         try:
-            original = self.bench.compiler.compile("exact-original", original_text(self.subject), EXACT)
-            result = built(self.subject, self.bench.compiler, plan, "exact-result", EXACT)
+            original = compiler.compile("exact-original", original_text(self.subject), EXACT)
+            result = compiler.compile("exact-result", compiler.source_of(library), EXACT)
             return self.bench.exact(original, result, self.subject.model.program.reassociate)
         except Failed as error:
             return str(error)
