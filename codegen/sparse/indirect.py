@@ -7,18 +7,19 @@ from dataclasses import replace
 from codegen.sparse.direct import Conversion, Options, convert_direct, key_functions
 from codegen.sparse.emit.file import CFunction, c_file
 from codegen.sparse.emit.formats import struct, type_name
-from codegen.sparse.emit.types import Types, Writer
+from codegen.sparse.emit.types import Writer
 from codegen.sparse.formats.load import load, sorted_rows
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.prove.proof import proven, triangle
 from codegen.sparse.synth.layout import layout
+from codegen.sparse.synth.pair import REJECT, SUM
 
 ARRAYS = ("row", "col", "val")
 
 
 def plain(d: Descriptor) -> Descriptor:
     """What the map describes."""
-    return replace(d, mirror=0, permutation=None)
+    return replace(d, mirror=0, permutation=None, ordered=d.falling)
 
 
 def formats_inside() -> tuple[Descriptor, ...]:
@@ -38,11 +39,15 @@ def convert_indirect(source: Descriptor, target: Descriptor, o: Options, header:
     if target.mirror:
         middle = formats_inside()[1:]
         policy = "reject" if o.duplicates == "reject" else "sum"
+    elif jagged(target) and o.duplicates in (SUM, REJECT) and not layout(plain(source)).unique:
+        middle, policy = formats_inside()[1:2], o.duplicates
+    if middle:
         parts += [convert_direct(coo, d, replace(o, name=f"{name}_{d.name.lower()}", duplicates=policy, check=False))
                   for d in middle]
-    last = convert_direct(coo, plain(target), replace(o, name=f"{name}_stored", check=False))
+    rest = None if jagged(target) else o.duplicates
+    last = convert_direct(coo, plain(target), replace(o, name=f"{name}_stored", check=False, duplicates=rest))
     static = tuple(replace(f, prototype=f"static {f.prototype}") for p in (*parts, last) for f in p.functions)
-    functions = tuple(_Wrapper(source, target, o.types, o.check).function(name, suffix)
+    functions = tuple(_Wrapper(source, target, o, bool(middle)).function(name, suffix)
                       for suffix in ("", *(("_omp",) if o.parallel else ())))
     used = (source, target, coo, *middle)
     file = c_file(f"{source.name} to {target.name}", tuple(struct(layout(d), o.types) for d in used),
@@ -50,10 +55,16 @@ def convert_indirect(source: Descriptor, target: Descriptor, o: Options, header:
     return Conversion(last.pair, last.chain, functions[0], file, functions, static)
 
 
+def jagged(d: Descriptor) -> bool:
+    """Must entries of equal coordinates meet before rows are sorted by their lengths? Jagged diagonals have no gaps only
+    where the rows that are stored have these lengths."""
+    return any(p.stair for p in layout(plain(d)).positions)
+
+
 class _Wrapper:
-    def __init__(self, source: Descriptor, target: Descriptor, types: Types, check: bool) -> None:
-        self.source, self.target, self.types, self.checked = source, target, types, check
-        self.coo = type_name(load("COO"), types)
+    def __init__(self, source: Descriptor, target: Descriptor, o: Options, rows: bool) -> None:
+        self.source, self.target, self.types, self.checked, self.rows = source, target, o.types, o.check, rows
+        self.coo = type_name(load("COO"), o.types)
         self.w = Writer()
         self.freed: list[str] = []
         self.declared: list[str] = []
@@ -70,6 +81,8 @@ class _Wrapper:
             self.read_permuted()
         if self.source.mirror:
             self.read_mirrored()
+        if self.rows and not self.target.mirror:
+            self.add_up()
         if self.target.permutation:
             self.permute()
         if self.target.mirror:
@@ -179,6 +192,18 @@ class _Wrapper:
         w.line("    place[order[p]] = p;")
         w.line("for (int64_t n = 0; n < entries.NNZ; n++)")
         w.line("    entries.row[n] = place[entries.row[n]];")
+
+    def add_up(self) -> None:
+        """Entries of equal coordinates become one."""
+        w, rows = self.w, f"sorted_csr_{self.types.suffix}"
+        self.struct(rows, "rows")
+        self.call("sorted_csr", "&entries", "&rows")
+        self.entries("kept", "rows.NNZ")
+        w.line("for (int64_t i = 0; i < rows.NR; i++)")
+        w.open("    for (int64_t k = rows.rowptr[i]; k < rows.rowptr[i + 1]; k++)")
+        self.put("kept", "i", "rows.col[k]", "rows.val[k]")
+        w.close()
+        self.exchange("kept")
 
     # --- a triangle that stands for both -------------------------------------------------------------------------
 

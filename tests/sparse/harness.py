@@ -10,6 +10,7 @@ from codegen.sparse.emit.file import c_file
 from codegen.sparse.emit.formats import struct
 from codegen.sparse.emit.types import Types
 from codegen.sparse.formats.load import load
+from codegen.sparse.indirect import formats_inside
 from codegen.sparse.python.arrays import from_struct, to_struct
 from codegen.sparse.python.build import declarations, load_library
 from codegen.sparse.synth.layout import layout
@@ -24,16 +25,20 @@ class Batch:
         self.types, self.threads = types, threads
         flags = (*flags, "-fopenmp") if threads > 1 else flags
         self.names = {job: f"f{n}" for n, job in enumerate(jobs)}
-        functions, structs, formats = [], {}, {}
+        functions, structs, formats, inside = [], {}, {}, {}
         for (source, target, policy, fast), name in self.names.items():
             options = Options(types, policy or None, fast, name, threads > 1)
-            functions += convert(load(source), load(target), options).functions
+            made = convert(load(source), load(target), options)
+            functions += [*made.parts, *made.functions]
+            inside |= {d.name: struct(layout(d), types) for d in formats_inside() if made.parts}
             for f in (source, target):
                 formats[f] = load(f)
                 structs[f] = struct(layout(load(f)), types)
         self.structs = structs
-        file = c_file("tests", tuple(structs.values()), tuple(functions), types, "", key_functions(*formats.values()))
-        declared = declarations(structs.values(), [f.prototype for f in functions])
+        known = {s.type: s for s in (*inside.values(), *structs.values())}
+        file = c_file("tests", tuple(known.values()), tuple(functions), types, "", key_functions(*formats.values()))
+        called = [f.prototype for f in functions if not f.prototype.startswith("static")]
+        declared = declarations(structs.values(), called)
         self.folder = tempfile.TemporaryDirectory()
         self.ffi, self.library = load_library(file.source, declared, flags, Path(self.folder.name))
 

@@ -1,6 +1,7 @@
 """Formats whose map describes another matrix than the one they hold: symmetric and skew ones, rows by length."""
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,13 @@ from tests.sparse.brute import Brute
 from tests.sparse.reference import Codec, Entry, decode, encode
 
 FOLDER = Path(__file__).parent / "formats"
-PATHS = {name: str(FOLDER / f"{name}.fmt") for name in ("sellcs", "symm", "skew")}
+PATHS = {name: str(FOLDER / f"{name}.fmt") for name in ("sellcs", "jds", "symm", "skew")}
 
 
 def matrix(name: str, n: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     full = np.where(rng.random((n, n)) < 0.3, rng.integers(1, 9, (n, n)), 0).astype(float)
-    if name == "sellcs":
+    if name in ("sellcs", "jds"):
         return full
     return full + full.T if name == "symm" else full - full.T
 
@@ -88,6 +89,39 @@ def test_longest_rows_come_first_within_each_window() -> None:
         assert (np.diff(lengths[first:first + 8]) <= 0).all()
 
 
+def test_jagged_diagonals_have_no_gaps() -> None:
+    """Places from 0 on, diagonals of ever fewer rows; also where entries of one place are added up first."""
+    rng = np.random.default_rng(5)
+    for policy, shape in itertools.product(("keep", "sum"), ((7, 5), (1, 9), (13, 3), (0, 4), (4, 0))):
+        count = 3 * shape[0] if shape[1] else 0
+        entries = [((int(rng.integers(shape[0])), int(rng.integers(shape[1]))), float(n + 1)) for n in range(count)]
+        made = Converter("COO", PATHS["jds"], duplicates=policy)(**encode("COO", Codec(shape), entries))
+        full = np.zeros(shape)
+        for c, v in entries:
+            full[c] += v
+        lengths = np.diff(made["jdptr"])
+        assert made["jdptr"][0] == 0 and made["jdptr"][-1] == made["NNZ"] and (np.diff(lengths) <= 0).all()
+        assert made["NNZ"] == (len(entries) if policy == "keep" else np.count_nonzero(full))
+        got = np.zeros(shape)
+        for (i, j), v in Brute(replace(load(PATHS["jds"]), permutation=None), made).entries():
+            got[made["perm"][i], j] += v
+        np.testing.assert_array_equal(got, full)
+        np.testing.assert_array_equal(_dense("CSR", Converter(PATHS["jds"], "CSR")(**made), shape), full)
+    twice = encode("COO", Codec((2, 2)), [((0, 1), 1.0), ((0, 1), 2.0)])
+    with pytest.raises(ConversionError, match="coordinates"):
+        Converter("COO", PATHS["jds"], duplicates="reject")(**twice)
+
+
+def test_diagonals_that_are_none_are_found() -> None:
+    full = matrix("jds", 6, 1)
+    made = Converter("CSR", PATHS["jds"])(**encode("CSR", Codec(full.shape), entries_of(full)))
+    back = Converter(PATHS["jds"], "COO", check=True)
+    for wrong, words in (([0, *made["jdptr"][:-1]], "out of range"), ([0, 1, *made["jdptr"][2:]], "sorted"),
+                         ([*made["jdptr"][:1], made["NNZ"], *made["jdptr"][2:]], "sorted")):
+        with pytest.raises(ConversionError, match=words):
+            back(**{**made, "jdptr": np.array(wrong, np.int32)})
+
+
 @pytest.mark.parametrize("name", ("symm", "skew"))
 def test_other_matrices_are_refused(name: str) -> None:
     there = Converter("COO", PATHS[name])
@@ -113,5 +147,15 @@ def test_refusals() -> None:
                             ("\nsymmetric", "\npermute col", "used for two things")):
         with pytest.raises(InputError, match=words):
             proven(read("f.fmt", text.replace(old, new)))
+    jagged = load(PATHS["jds"]).text
+    for old, new, words in (("permute perm", "", "have gaps"), ("permute perm", "permute perm within 8", "have gaps"),
+                            ("0 <= x <= ND", "0 <= x <= ND + 1", "one element for each diagonal"),
+                            ("[k]}", "[s]}", "own"), ("ii = k - jdptr(s) and", "", "no function is stored"),
+                            ("ii = k - jdptr(s)", "ii = k - jdptr(s) - 1", "no function is stored"),
+                            ("0 <= k < NNZ and", "0 <= k < NNZ and k <= 9 and", "is not understood"),
+                            ("{[y] : 0 <= y <= NNZ}", "{[y] : 0 <= y < NNZ}", "its range is smaller")):
+        assert old in jagged
+        with pytest.raises(InputError, match=words):
+            proven(read("f.fmt", jagged.replace(old, new)))
     with pytest.raises(InputError, match="does not hold the matrix"):
         KernelCall("L(i,j)*x(j) = b(i)", {"L": PATHS["symm"]})

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent / "formats"
 NAMES = ("square", "wide", "tall", "one", "nothing", "last", "hollow", "no rows", "sparse")
 
 
-USER = ("anti", "bcoo", "diat", "down", "ellt")
+USER = ("anti", "bcoo", "diat", "down", "ellt", "jds")
 
 
 @pytest.mark.parametrize("name", USER)

@@ -74,3 +74,23 @@ class UserCodec:
         col, val = a["col"].reshape(a["K"], self.shape[0]), a["val"].reshape(a["K"], self.shape[0])
         assert (val[col < 0] == 0).all()
         return [((int(i), int(col[s, i])), val[s, i].item()) for s, i in zip(*np.nonzero(col >= 0), strict=True)]
+
+    def put_jds(self: Codec, entries: list[Entry]) -> dict:
+        rows: list[list[tuple[int, float]]] = [[] for _ in range(self.shape[0])]
+        for (i, j), v in entries:
+            rows[i].append((j, v))
+        perm = sorted(range(self.shape[0]), key=lambda i: -len(rows[i]))
+        longest = max(map(len, rows), default=0)
+        diagonals = [[rows[i][s] for i in perm if len(rows[i]) > s] for s in range(longest)]
+        flat = [e for d in diagonals for e in d]
+        return {**self.base(), "ND": longest, "NNZ": len(flat), "perm": self.ints(perm),
+                "jdptr": self.ints(itertools.accumulate(map(len, diagonals), initial=0)),
+                "col": self.ints([j for j, _ in flat]), "val": np.array([v for _, v in flat], dtype=self.value)}
+
+    def get_jds(self: Codec, a: dict) -> list[Entry]:
+        ptr, perm = a["jdptr"].tolist(), a["perm"].tolist()
+        lengths = [e - b for b, e in itertools.pairwise(ptr)]
+        assert ptr[0] == 0 and ptr[-1] == a["NNZ"] and lengths == sorted(lengths, reverse=True)
+        assert sorted(perm) == list(range(self.shape[0]))
+        return [((perm[k - b], int(a["col"][k])), a["val"][k].item())
+                for b, e in itertools.pairwise(ptr) for k in range(b, e)]

@@ -9,7 +9,7 @@ from codegen.sparse.emit.cexpr import false_condition, size_exp
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.ir.nest import For
 from codegen.sparse.synth.bounds import volume
-from codegen.sparse.synth.model import Layout, Position
+from codegen.sparse.synth.model import Layout, Position, Stair
 from codegen.sparse.synth.pair import sizes
 from codegen.sparse.synth.scan import Scan, scan
 
@@ -20,8 +20,7 @@ def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
     `given`: the extents.
     """
     p.w.comment("the input is not trusted: everything its format promises is checked")
-    own = tuple(dict.fromkeys(q.size for q in lay.positions))
-    p.fail(" || ".join(f"{n} < 0" for n in (*given, *own)), "RANGE")
+    p.fail(" || ".join(f"{n} < 0" for n in (*given, *lay.counted)), "RANGE")
     room = sizes(lay)
     p.fail(" || ".join(f"(!{a} && {size_exp(volume(room[a]), p.extents)} > 0)" for a in room), "RANGE")
     for f in lay.desc.functions:
@@ -29,6 +28,8 @@ def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
     for q in lay.positions:
         if q.segment.chained:
             _segments(p, lay, q)
+        if q.stair:
+            _diagonals(p, q.stair, q.size)
     for quantifier in lay.desc.quantifiers:
         a = single(quantifier.key)
         if isinstance(a, Call) and a.args == (var(quantifier.variable),):
@@ -63,6 +64,16 @@ def _segments(p: StepPrinter, lay: Layout, q: Position) -> None:
         p.w.open(f"for (int64_t x = {p.c(row)}; x < {p.c(last)}; x += {p.c(row)})")
         p.fail(f"{q.ptr}[x] != {q.ptr}[x - 1]", "RANGE")
         p.w.close()
+
+
+def _diagonals(p: StepPrinter, stair: Stair, count: str) -> None:
+    """They begin where the one before ends, and none is longer than the one before."""
+    ptr = stair.ptr
+    p.fail(f"{ptr}[0] != 0 || {ptr}[{count}] != {stair.size}", "RANGE")
+    p.w.open(f"for (int64_t x = 0; x < {count}; x++)")
+    p.fail(f"{ptr}[x + 1] < {ptr}[x]", "UNSORTED")
+    p.fail(f"x > 0 && {ptr}[x + 1] - {ptr}[x] > {ptr}[x] - {ptr}[x - 1]", "UNSORTED")
+    p.w.close()
 
 
 def _monotonic(p: StepPrinter, lay: Layout, a: Call, sign: str) -> None:

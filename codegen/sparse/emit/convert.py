@@ -45,7 +45,7 @@ def conversion(
     printer.keys = {k.name: (k.parameters, f"tw_key_{k.name}") for d in (source, target) for k in d.keys}
     used = frozenset().union(*(reads(s) for s in c.steps))
     if checked:
-        used |= {f.name for f in p.source.desc.functions} | {q.size for q in p.source.positions}
+        used |= {f.name for f in p.source.desc.functions} | {*p.source.counted}
         used |= {n for n, _ in p.source.desc.lets}
     for n, e in p.source.desc.lets:
         if n in used:
@@ -97,7 +97,7 @@ def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: 
     w.line("int status = TW_SPARSE_OK;")
     shape = [f"{n} = src->{o}" for n, o in zip(p.shape, p.source_shape, strict=True)]
     w.line(f"const int64_t {', '.join(shape)};")
-    own = list(dict.fromkeys(q.size for q in p.source.positions if q.size in used))
+    own = [n for n in p.source.counted if n in used]
     if own:
         w.line("const int64_t " + ", ".join(f"{n} = src->{n.removeprefix(SOURCE)}" for n in own) + ";")
     for f in (f for f in p.source.desc.functions if f.name in used):
@@ -119,7 +119,7 @@ def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: 
 def deliver(w: Writer, p: Pair, types: Types) -> None:
     for n in p.shape:
         w.line(f"dst->{n} = {n};")
-    for n in dict.fromkeys(q.size for q in p.target.positions):
+    for n in p.target.counted:
         w.line(f"dst->{n} = {n};")
     for f in (*(f.name for f in p.target.desc.functions), p.target.desc.data):
         w.line(f"dst->{f} = {f};")

@@ -42,6 +42,5 @@ def struct(lay: Layout, types: Types) -> Struct:
     if d.permutation:
         arrays = (*arrays, Array(d.permutation.array, types.c_index, d.shape[0]))
     values = Array(d.data, types.c_value, text(extents[d.data][0]))
-    own = tuple(dict.fromkeys(p.size for p in lay.positions))
-    return Struct(type_name(d, types), f"{d.name}, values {types.value}, {types.index}-bit indices", d.shape, own,
-                  (*arrays, values))
+    return Struct(type_name(d, types), f"{d.name}, values {types.value}, {types.index}-bit indices", d.shape,
+                  lay.counted, (*arrays, values))

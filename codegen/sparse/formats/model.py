@@ -61,6 +61,7 @@ class Descriptor:
 
     `fill`: the value array holds zeros where no entry is, so zeros read from it are no entries. `mirror`: the map is of
     a triangle, and an entry beside the diagonal also stands for the element across it; with its sign changed for -1.
+    `ordered`: the entries that the map describes come from rows that were permuted, those with most entries first.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Descriptor:
     access_loc: Loc = Loc("")
     mirror: int = 0
     permutation: Permutation | None = None
+    ordered: bool = False
 
     def __hash__(self) -> int:
         return hash((self.name, self.shape, str(self.map)))
@@ -91,6 +93,11 @@ class Descriptor:
     def indirect(self) -> bool:
         """Is the matrix another than the one that the map describes?"""
         return bool(self.mirror or self.permutation)
+
+    @property
+    def falling(self) -> bool:
+        """Has no row of the map more entries than the one before?"""
+        return self.ordered or (self.permutation is not None and not self.permutation.window)
 
     def function(self, name: str) -> Function | None:
         return next((f for f in self.functions if f.name == name), None)

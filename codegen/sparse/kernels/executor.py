@@ -59,7 +59,7 @@ class _Executor(TilePrinter):
                  for f in t.tensors for x in f.indices[1:]}
         used |= names(self.p.scan.value)
         used |= frozenset().union(*(names(e) for n, e in d.lets))
-        for n in (*d.shape, *dict.fromkeys(q.size for q in self.p.lay.positions)):
+        for n in (*d.shape, *self.p.lay.counted):
             if n in used or f"{n}" in self.w.text:
                 w.line(f"const int64_t {n} = {a}->{n.removeprefix(a + '_')};")
         for n, e in d.lets:

@@ -68,7 +68,7 @@ class _Common:
         w.line("int status = TW_SPARSE_OK;")
         m = self.matrix
         lines = [f"const int64_t {n} = {m}->{n.removeprefix(m + '_')};" for n in
-                 (*desc.shape, *dict.fromkeys(q.size for q in layout(desc).positions))]
+                 (*desc.shape, *layout(desc).counted)]
         lines += [f"const int64_t {n} = {printer.c(e)};" for n, e in desc.lets]
         lines += [f"const {self.types.c_index} *const {f.name} = {m}->{f.name.removeprefix(m + '_')};"
                   for f in desc.functions]

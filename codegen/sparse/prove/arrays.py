@@ -17,16 +17,20 @@ def filled_arrays(lay: Layout) -> None:
     for f in lay.desc.functions:
         values = [p for p in lay.positions if f.name in dict(p.values)]
         bounds = [p for p in lay.positions if f.name in (p.segment.low, p.segment.high)]
-        if not values and not bounds:
+        steps = [p for p in lay.positions if p.stair and p.stair.ptr == f.name]
+        if not values and not bounds and not steps:
             raise unsolved(lay.desc, f"{f.name} is never filled: no condition of the map says what it holds",
                            f"it must be stored at a position, {f.name}(k) = i, or bound one", f.loc)
-        if len(values) + len(bounds) > 1:
+        if len(values) + len(bounds) + len(steps) > 1:
             raise unsolved(lay.desc, f"{f.name} is used for more than one position", loc=f.loc)
         _box(lay, f)
-        _one_way(lay, f, {k for p in bounds for k in _segment_calls(p)})
+        ends = {Call(f.name, (x,)) for p in steps for x in (var(p.var), var(p.var) + 1)}
+        _one_way(lay, f, {k for p in bounds for k in _segment_calls(p)} | ends)
         _in_domain(lay, f)
         if values:
             _stored(lay, f, values[0])
+        elif steps:
+            _diagonals(lay, f, steps[0])
         else:
             _bounding(lay, f, bounds[0])
 
@@ -73,28 +77,44 @@ def _in_domain(lay: Layout, f: Function) -> None:
 def _stored(lay: Layout, f: Function, p: Position) -> None:
     """A function that holds something of each thing that the position counts."""
     k = next(k for k in stored_calls(lay) if k.id == f.name)
-    if k.args.count(var(p.var)) != 1:
-        raise unsolved(lay.desc, f"{_shown(k)} has {p.var} twice", loc=f.loc)
+    v, size = p.at
+    if k.args.count(var(v)) != 1:
+        raise unsolved(lay.desc, f"{_shown(k)} has {v} twice", loc=f.loc)
     if f.fill is not None:
         _fill(lay, f, f.fill)
         return
-    if p.group and not p.counts:
+    if p.group and not p.counts and not p.stair:
         raise unsolved(lay.desc, f"{f.name} has elements without an entry, since {p.var} is counted for each "
                        f"{', '.join(map(str, p.group))}", f"say what they hold: uf {f.name} ... fill -1", f.loc)
-    at = k.args.index(var(p.var))
-    if not implied((*f.domain.cons, *sizes_facts(lay)), Constraint(var(p.size) - var(f.domain.ins[at]) - 1)):
-        raise unsolved(lay.desc, f"the domain of {f.name} has elements beyond {p.size}, which nothing fills", loc=f.loc)
+    at = k.args.index(var(v))
+    if not implied((*f.domain.cons, *sizes_facts(lay)), Constraint(var(size) - var(f.domain.ins[at]) - 1)):
+        raise unsolved(lay.desc, f"the domain of {f.name} has elements beyond {size}, which nothing fills", loc=f.loc)
+
+
+def _up_to(lay: Layout, f: Function, v: str, size: str) -> None:
+    """A function that bounds a variable: it holds 0 up to the size."""
+    if f.fill is not None:
+        raise unsolved(lay.desc, f"{f.name} bounds {v}, so every element of it has a value", "leave its fill out", f.loc)
+    y = f.range.ins[0]
+    within = (Constraint(var(y)), Constraint(var(size) - var(y)), *sizes_facts(lay))
+    if not all(implied(within, c) for c in f.range.cons):
+        raise unsolved(lay.desc, f"{f.name} may hold anything from 0 to {size}, but its range is smaller", loc=f.loc)
+
+
+def _diagonals(lay: Layout, f: Function, p: Position) -> None:
+    """A function that says where jagged diagonals begin. They have no gaps where rows have ever fewer entries."""
+    _up_to(lay, f, *p.at)
+    if extents(f.domain) != (var(p.size) + 1,):
+        raise unsolved(lay.desc, f"{f.name} needs one element for each diagonal and one more: 0 <= x <= {p.size}",
+                       loc=f.loc)
+    if not lay.desc.falling:
+        raise unsolved(lay.desc, f"diagonals that begin at {f.name} have gaps where a row is longer than the one before",
+                       "sort the rows by their lengths: permute perm", f.loc)
 
 
 def _bounding(lay: Layout, f: Function, p: Position) -> None:
-    """A function that says where segments begin and end, or how long groups are: it holds 0 up to the size."""
-    if f.fill is not None:
-        raise unsolved(lay.desc, f"{f.name} bounds {p.var}, so every element of it has a value", "leave its fill out",
-                       f.loc)
-    y = f.range.ins[0]
-    within = (Constraint(var(y)), Constraint(var(p.size) - var(y)), *sizes_facts(lay))
-    if not all(implied(within, c) for c in f.range.cons):
-        raise unsolved(lay.desc, f"{f.name} may hold anything from 0 to {p.size}, but its range is smaller", loc=f.loc)
+    """A function that says where segments begin and end, or how long groups are."""
+    _up_to(lay, f, p.var, p.size)
     other = lay.desc.function(p.segment.low or f.name)
     assert other is not None
     if extents(other.domain) != extents(f.domain):

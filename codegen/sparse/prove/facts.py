@@ -14,7 +14,7 @@ def entry_facts(lay: Layout) -> tuple[Constraint, ...]:
     out += [equal(var(v), e) for v, e in lay.resolved]
     for p in lay.positions:
         found = (Constraint(var(p.var)), Constraint(var(p.size) - var(p.var) - 1), *segment_facts(p))
-        out += [*found, *(Constraint(on_coordinates(lay, c.exp)) for c in found)]
+        out += [*found, *(Constraint(on_coordinates(lay, c.exp)) for c in found), *stair_facts(p)]
     return unique(tuple(out))
 
 
@@ -24,6 +24,16 @@ def segment_facts(p: Position) -> tuple[Constraint, ...]:
     low = (Constraint(var(p.var) - atom(Call(p.segment.low, args))),) if p.segment.low else ()
     high = (Constraint(atom(end_call(p)) - var(p.var) - 1),) if p.segment.high else ()
     return (*low, *high)
+
+
+def stair_facts(p: Position) -> tuple[Constraint, ...]:
+    """Where the entries of jagged diagonals are: row r at the start of its diagonal and r, before the next one."""
+    if not p.stair:
+        return ()
+    s, k, (row,) = var(p.var), var(p.stair.var), p.group
+    start, end = (atom(Call(p.stair.ptr, (x,))) for x in (s, s + 1))
+    return (equal(k, start + row), Constraint(k - start), Constraint(end - k - 1), Constraint(k),
+            Constraint(var(p.stair.size) - k - 1))
 
 
 def end_call(p: Position) -> Call:
@@ -38,7 +48,7 @@ def sizes_facts(lay: Layout) -> tuple[Constraint, ...]:
 
 
 def sizes_of(lay: Layout) -> frozenset[str]:
-    return frozenset(p.size for p in lay.positions)
+    return frozenset(lay.counted)
 
 
 def symbols_of(lay: Layout) -> frozenset[str]:

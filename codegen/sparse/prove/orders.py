@@ -9,7 +9,7 @@ from codegen.sparse.synth.model import Layout, unsolved
 
 
 def kept_orders(lay: Layout) -> None:
-    starts = {p.ptr for p in lay.positions if p.ptr}
+    starts = {a for p in lay.positions for a in (p.ptr, p.stair.ptr if p.stair else "") if a}
     seen: set[str] = set()
     for q in lay.desc.quantifiers:
         k, p = single(q.key), lay.position(q.variable)

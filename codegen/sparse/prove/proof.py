@@ -116,7 +116,7 @@ def _with(e: Exp, k: Call, f: Function) -> Exp:
 
 def _counted(lay: Layout) -> set[str]:
     """Loop variables that only take values of which each has an entry: a position, and what its segments belong to."""
-    out: set[str] = set()
+    out = {v for p in lay.positions if p.stair and p.full for v in (p.var, p.stair.var)}
     todo = [lay.full.var] if lay.full and (not lay.full.group or lay.full.counts) else []
     while todo:
         v = todo.pop()

@@ -56,7 +56,7 @@ def candidates(p: Pair) -> list[tuple[str, tuple[Candidate, ...]]]:
     symbols = frozenset({*p.shape, *(n for n, _ in t.desc.lets)})
     symbols |= frozenset(n for c in p.source.desc.map.cons for n in names(c.exp)) - {*t.desc.map.ins}
     known = frozenset({*rel.ins, *(v for v, _ in t.resolved)}) | symbols
-    unknown = [f.name for f in t.desc.functions] + list(dict.fromkeys(q.size for q in t.positions))
+    unknown = [f.name for f in t.desc.functions] + [*t.counted]
     out: list[tuple[str, tuple[Candidate, ...]]] = []
     for q in p.places:
         where = equal(call(f"P_{q.pos.var}", *(var(x) for x in rel.ins)), var(q.pos.var))

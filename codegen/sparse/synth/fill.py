@@ -26,7 +26,7 @@ class Filled(Numbered):
                 self.add(Alloc(f.name, self.room(f.name), INDEX, first_value(self.t, f)))
         data = self.t.desc.data
         full = self.t.full
-        holes = self.t.desc.fill or self.summed or not full or self.t.desc.access != var(full.var)
+        holes = self.t.desc.fill or self.summed or not full or self.t.desc.access != var(full.at[0])
         self.add(Alloc(data, self.sizes[data][0], VALUE, 0 if holes else None))
         if self.p.policy == REJECT and self.t.unique:
             self.temp("taken", div8(self.sizes[data][0]), FLAG, 0)
@@ -46,6 +46,8 @@ class Filled(Numbered):
                 self.place_full(place, head, loops, sweeps)
             elif how == RANK:
                 self.env[pos.var] = var(pos.var) + self.first(place)
+                if pos.stair:
+                    self.env[pos.stair.var] = call(pos.stair.ptr, self.env[pos.var]) + self.at(pos.group[0])
                 loops += self.stores(place)
             elif how == SEGMENT:
                 head.append(self.recall(place))

@@ -15,13 +15,15 @@ from codegen.sparse.synth.members import members
 from codegen.sparse.synth.model import Layout, Position, unsolved
 from codegen.sparse.synth.order import order_of
 from codegen.sparse.synth.resolve import position_of, resolve, segment_of
+from codegen.sparse.synth.stairs import stairs
 
 
 @lru_cache(maxsize=256)
 def layout(d: Descriptor) -> Layout:
     resolved = resolve(d)
-    todo = [v for v in d.map.ins if v not in resolved]
-    done: list[Position] = []
+    done: list[Position] = [*stairs(d, resolved)]
+    placed = {v for p in done for v in (p.var, p.at[0])}
+    todo = [v for v in d.map.ins if v not in resolved and v not in placed]
     while todo:
         ready = [v for v in todo if not set(segment_of(d, v).above) & set(todo)]
         if not ready:

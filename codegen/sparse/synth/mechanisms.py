@@ -86,6 +86,8 @@ def _mechanism(p: Pair, place: Place) -> str:
     pos = place.pos
     if not place.dedup:
         return RANK if pos.group else FULL
+    if pos.stair:
+        raise unsolved(p.target.desc, f"entries that share a place cannot be counted along {pos.stair.ptr}")
     if not pos.ptr and not pos.group and len(place.order.parts) == 1 and limits(p, place.order.parts[0]):
         return TABLE
     grouped = owner_of(p, place) is not None

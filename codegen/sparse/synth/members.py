@@ -44,7 +44,7 @@ def stored_at(lay: Layout) -> dict[Call, Exp]:
     for p in lay.positions:
         values = dict(p.values)
         for c in stored_calls(lay):
-            if c.id in values and var(p.var) in c.args:
+            if c.id in values and var(p.at[0]) in c.args:
                 out[c] = values[c.id]
     return out
 

@@ -39,11 +39,21 @@ class Segment:
 
 
 @record
+class Stair:
+    """Jagged diagonals: entry number s of row r is at var = ptr(s) + r, one of `size`. Rows have ever fewer entries, so
+    that diagonal s has one for each row from 0 to ptr(s + 1) - ptr(s) - 1."""
+
+    var: str
+    ptr: str
+    size: str
+
+
+@record
 class Position:
     """A tuple variable that counts stored things. `values`: the functions stored at it, as coordinates.
 
     `group`: it counts anew for each value of these; from the start of its segment on, where it has one. `full`: its key
-    tells one dense element from another.
+    tells one dense element from another. `stair`: where the entries so counted are, unless the position itself says it.
     """
 
     var: str
@@ -54,6 +64,12 @@ class Position:
     key: tuple[Exp, ...]
     full: bool
     order: Order = Order()
+    stair: Stair | None = None
+
+    @property
+    def at(self) -> tuple[str, str]:
+        """The variable that values are stored at, and how many there are."""
+        return (self.stair.var, self.stair.size) if self.stair else (self.var, self.size)
 
     @property
     def ptr(self) -> str:
@@ -101,6 +117,11 @@ class Layout:
     def unique(self) -> bool:
         """Every dense element has one place, so two entries of the same coordinates cannot both be kept."""
         return self.full is None
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Symbols that are found by counting."""
+        return tuple(dict.fromkeys(n for p in self.positions for n in (p.size, p.at[1])))
 
     def position(self, name: str) -> Position | None:
         return next((p for p in self.positions if p.var == name), None)

@@ -18,7 +18,7 @@ from codegen.sparse.synth.bounds import linear, volume
 from codegen.sparse.synth.fill import div8, first_value
 from codegen.sparse.synth.inside import inside
 from codegen.sparse.synth.mechanisms import as_they_come
-from codegen.sparse.synth.model import Position
+from codegen.sparse.synth.model import Position, Stair
 from codegen.sparse.synth.pair import REJECT, Pair, Place, room, sizes, symbols
 from codegen.sparse.synth.scan import scan
 from codegen.sparse.synth.stream import of_scan
@@ -94,6 +94,8 @@ class _Naive:
         if not pos.ptr:
             self.steps.append(Define(pos.size, num(0)))
             self.loop((Store(pos.size, None, var(pos.var) + 1, "max"),), f"find {pos.size} by maximum (case 3)")
+        if pos.stair:
+            self.diagonals(pos, pos.stair)
         if pos.segment.high:
             at = tuple(self.at(var(u)) for u in pos.segment.above)
             index = linear(self.sizes[pos.segment.high], at)
@@ -106,6 +108,16 @@ class _Naive:
                                 "segments one after the other", True), Define(pos.size, call(pos.ptr, last))]
             first = call(pos.ptr, linear(self.sizes[pos.ptr], tuple(self.at(var(u)) for u in pos.segment.above)))
             self.finds = (*rank, *finds, Let(pos.var, var("rank") - var("first") + first))
+
+    def diagonals(self, pos: Position, stair: Stair) -> None:
+        """Jagged diagonals are as long as the last row that has an entry there says."""
+        s, x, (row,) = var(pos.var), var("x"), (self.at(g) for g in pos.group)
+        self.steps.append(Alloc(stair.ptr, var(pos.size) + 1, INDEX, 0))
+        self.loop((Store(stair.ptr, s + 1, row + 1, "max"),), f"fill {stair.ptr} by maximum (case 3)")
+        self.steps += [Loop((For("x", num(1), var(pos.size) + 1),),
+                            (Store(stair.ptr, x, call(stair.ptr, x - 1), "+="),), "diagonals one after the other", True),
+                       Define(stair.size, call(stair.ptr, var(pos.size)))]
+        self.env[stair.var] = call(stair.ptr, s) + row
 
     def key(self, place: Place, e: Exp) -> Exp:
         out = self.at(e)

@@ -14,6 +14,7 @@ from codegen.sparse.ir.statement import OnChange, Store
 from codegen.sparse.synth.arrange import Arranged
 from codegen.sparse.synth.bounds import linear, volume
 from codegen.sparse.synth.mechanisms import RUN, owner_of, owns_counts
+from codegen.sparse.synth.model import Position, Stair
 from codegen.sparse.synth.pair import REJECT, Place
 
 
@@ -47,6 +48,22 @@ class Numbered(Arranged):
         self.counted(place, lambda g: call(start, g + 2))
         if not pos.ptr:
             self.add(Max(pos.size, start, size))
+        if pos.stair:
+            self.diagonals(pos, pos.stair, size, lambda g: call(start, g + 2))
+
+    def diagonals(self, pos: Position, stair: Stair, rows: Exp, count: Callable[[Exp], Exp]) -> None:
+        """Starts of jagged diagonals. Rows have ever fewer entries: diagonal s is as long as there are rows of more than
+        s, and the last of these rows tells how many."""
+        x, n = var("x"), var(pos.size)
+        self.add(Alloc(stair.ptr, n + 1, INDEX, 0),
+                 Loop((For("x", num(0), rows),), (Store(stair.ptr, count(x), x + 1, "max"),),
+                      "the last row of each length", True),
+                 Loop((For("x", num(1), n),), (Store(stair.ptr, n - x, call(stair.ptr, n - x + 1), "max"),),
+                      "rows that are longer", True),
+                 Loop((For("x", num(0), num(1)),), (Store(stair.ptr, x, num(0)),), "the first one", True),
+                 Loop((For("x", num(1), n + 1),), (Store(stair.ptr, x, call(stair.ptr, x - 1), "+="),),
+                      "diagonals one after the other", True),
+                 Define(stair.size, call(stair.ptr, n)))
 
     def counted(self, place: Place, count: Callable[[Exp], Exp]) -> None:
         """Arrays that follow from how many numbers each group takes: their counts, or the starts of segments."""

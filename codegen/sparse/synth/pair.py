@@ -106,7 +106,7 @@ def tops(lay: Layout) -> dict[str, Exp]:
     shape = {x: var(n) for x, n in zip(lay.coords, lay.desc.shape, strict=True)}
     from codegen.sparse.synth.bounds import bounds
 
-    out = {p.var: var(p.size) - 1 for p in lay.positions}
+    out = {v: var(n) - 1 for p in lay.positions for v, n in ((p.var, p.size), p.at)}
     for v, e in lay.resolved:
         limits = bounds(e, shape)
         assert limits is not None  # resolved variables are affine in coordinates, div and mod
@@ -131,7 +131,7 @@ def room(lay: Layout, extents_: dict[str, tuple[Exp, ...]], f: str) -> Exp:
 def symbols(lay: Layout) -> tuple[str, ...]:
     """Sizes that belong to the format beside its shape: NNZ, ND and so on, in the order of the tuple."""
     lets = tuple(n for n, _ in lay.desc.lets)
-    return (*tuple(dict.fromkeys(p.size for p in lay.positions)), *(n for n in lets if _used(lay, n)))
+    return (*lay.counted, *(n for n in lets if _used(lay, n)))
 
 
 def _used(lay: Layout, n: str) -> bool:

@@ -71,7 +71,7 @@ def _array_bounds(d: Descriptor, v: str, sign: int) -> tuple[Call, ...]:
     return tuple(out)
 
 
-def _size(d: Descriptor, v: str) -> str:
+def size_of(d: Descriptor, v: str) -> str:
     """SYM when the map has 0 <= v < SYM."""
     for c in d.map.cons:
         if not c.equal and coefficient(c.exp, Name(v)) == -1 and Constraint(var(v)) in d.map.cons:
@@ -83,11 +83,11 @@ def _size(d: Descriptor, v: str) -> str:
 
 def position_of(d: Descriptor, v: str, resolved: dict[str, Exp], done: tuple[Position, ...]) -> Position:
     segment = segment_of(d, v)
-    size = _size(d, v)
+    size = size_of(d, v)
     if not size:
         raise unsolved(d, f"the tuple variable {v} is neither given by the coordinates nor counted",
                        f"bound it with 0 <= {v} < SYMBOL, or give an equality")
-    values, group = _values(d, v, resolved)
+    values, group = values_at(d, v, resolved)
     base = _segment_key(d, v, segment, resolved, done)
     if segment.low and group:
         group = tuple(dict.fromkeys((*base, *group)))
@@ -115,7 +115,10 @@ def _segment_key(d: Descriptor, v: str, segment: Segment, resolved: dict[str, Ex
     return tuple(dict.fromkeys(out))
 
 
-def _values(d: Descriptor, v: str, resolved: dict[str, Exp]) -> tuple[tuple[tuple[str, Exp], ...], tuple[Exp, ...]]:
+def values_at(
+    d: Descriptor, v: str, resolved: dict[str, Exp]
+) -> tuple[tuple[tuple[str, Exp], ...], tuple[Exp, ...]]:
+    """The functions stored at a variable, as coordinates, and the other arguments that they share."""
     values: dict[str, Exp] = {}
     group: tuple[Exp, ...] = ()
     for c in (c for c in d.map.cons if c.equal):

@@ -71,11 +71,11 @@ class _Scanner:
     def result(self, value: Exp) -> Scan:
         full = self.lay.full
         plain = not any(isinstance(x, Guard) for x in self.levels)
-        counted = full is not None and full.covers and plain
-        position = full.var if full and counted and as_name(self.d.access) == full.var else None
+        counted = full is not None and bool(full.covers or full.stair) and plain
+        position = full.at[0] if full and counted and as_name(self.d.access) == full.at[0] else None
         coords = tuple(self.shown[x] for x in self.rel.outs)
         return Scan(tuple(self.levels), tuple(self.loops), coords, tuple(self.raw[x] for x in self.rel.outs), value,
-                    var(full.size) if full and counted else None, position, dict(self.shown))
+                    var(full.at[1]) if full and counted else None, position, dict(self.shown))
 
     def show(self, e: Exp) -> Exp:
         return subst(e, self.shown)
