@@ -26,7 +26,7 @@ from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import BUILD_SECONDS, Over, Study, TriedPlan
 from codegen.tune.records import CONFIRMED, MeasurementSetting, PlanRecord, Records
 from codegen.tune.region import Subject
-from codegen.tune.timing import Timing, seconds_text
+from codegen.tune.timing import Runs, Timing, seconds_text
 from codegen.worker import Died
 
 FINALISTS = 3  # plans of a search that meet in the confirming run
@@ -34,6 +34,8 @@ SMALL = 100_000_000  # operations of a product for which loop trees are tried: l
 BASES = 0.25  # of what is left of the budget, for making plans to start from
 CONFIRM = 0.1  # of the budget at most, for the confirming run
 LEAST = 0.25  # of the budget at least, for the searches
+EACH = 0.01  # of a search at most, for the runs of one candidate
+AFTER = 0.05  # of the budget, for comparing the winner's bits and writing it down
 GAIN = 0.99  # of the default's time, by best and by median: what it takes to be chosen instead
 
 
@@ -79,7 +81,8 @@ def _within(settings: Settings, spent: float, opened: float) -> Settings:
     is compiled for it, which takes about as long as opening the bench did."""
     budget, methods = settings.budget, max(1, len(settings.methods))
     confirm = min(settings.confirm, CONFIRM * budget)
-    return replace(settings, budget=max(LEAST * budget, budget - (spent + opened + confirm) / methods), confirm=confirm)
+    rest = budget - (spent + opened + confirm + AFTER * budget) / methods
+    return replace(settings, budget=max(LEAST * budget, rest), confirm=confirm)
 
 
 def _sizes(subject: Subject, settings: Settings) -> Sizes:
@@ -181,7 +184,8 @@ class _Tuning:
     def _study(self, method: str, budget: float, cache: dict[str, PlanRecord], libraries: dict[str, Path]) -> Study:
         s = self.settings
         return Study(self.bench, self.space, self.records, self.setting, method, budget, s.jobs, self._progress,
-                     self._say, cache, libraries, learned=s.learned, seed=s.seed)  # fmt: skip
+                     self._say, cache, libraries, effort=Runs(seconds=min(Runs().seconds, EACH * budget)),
+                     learned=s.learned, seed=s.seed)  # fmt: skip
 
     def _say(self, words: str) -> None:
         self.say(f"{self.subject.title}: {words}")
