@@ -40,7 +40,7 @@ def _tuned(messages: list[dict]) -> str:
 
 
 def test_a_search_keeps_records_and_goes_on_from_them(tune, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--method", "greedy", "--budget", "4", "--size", "n=30,m=40", "--records", "r.jsonl", "-o", "in.plan")
+    words = ("--method", "greedy", "--budget", "10", "--size", "n=30,m=40", "--records", "r.jsonl", "-o", "in.plan")
     code, out, messages = tune(ADD, *words, *QUICK)
     assert (code, out) == (0, "")
     assert "times as fast as the original" in _tuned(messages)
