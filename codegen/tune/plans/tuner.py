@@ -243,7 +243,7 @@ class _Tuning:
         for took, (plan, method) in ranked:
             if took.best > GAIN * default.best or took.median > GAIN * default.median:
                 break
-            problem = self._exact(paths[plans.index(plan)])
+            problem = self._exact(plan, paths[plans.index(plan)])
             if not problem:
                 left = replace(left, plan=plan, tuned=took, method=method)
                 break
@@ -266,13 +266,16 @@ class _Tuning:
         """In a child, as everything that may take long."""
         return alone(lambda: built(self.subject, self.bench.compiler, plan, name), BUILD_SECONDS)
 
-    def _exact(self, library: Path) -> str:
+    def _exact(self, plan: str, library: Path) -> str:
         """The first difference from the original, to the bit where the order of operations is the source's. What was
-        compiled to `library` is compiled once more."""
+        compiled to `library` is compiled once more; for devices there is more to it than one text."""
         compiler = self.bench.compiler
         try:
             original = compiler.compile("exact-original", original_text(self.subject), EXACT)
-            result = compiler.compile("exact-result", compiler.source_of(library), EXACT)
+            if compiler.device is None:
+                result = compiler.compile("exact-result", compiler.source_of(library), EXACT)
+            else:
+                result = built(self.subject, compiler, plan, "exact-result", EXACT)
             return self.bench.exact(original, result, self.subject.model.program.reassociate)
         except Failed as error:
             return str(error)
