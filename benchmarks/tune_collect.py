@@ -58,18 +58,18 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def places_of(workers: int, context: ForkContext) -> Queue[int]:
-    """A processor for each worker."""
+def places_of(workers: int, context: ForkContext, each: int = 1) -> Queue[set[int]]:
+    """Processors for each worker, as many as `each`."""
     mine = sorted(os.sched_getaffinity(0))
-    places: Queue[int] = context.Queue()
+    places: Queue[set[int]] = context.Queue()
     for n in range(workers):
-        places.put(mine[n % len(mine)])
+        places.put({mine[(n * each + k) % len(mine)] for k in range(each)})
     return places
 
 
-def pinned(places: Queue[int]) -> None:
-    """Keep this process, and what it starts, on the next of the processors."""
-    os.sched_setaffinity(0, {places.get()})
+def pinned(places: Queue[set[int]]) -> None:
+    """Keep this process, and what it starts, on the next processors."""
+    os.sched_setaffinity(0, places.get())
 
 
 def measured(name: str, given: argparse.Namespace) -> str:

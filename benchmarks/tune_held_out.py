@@ -68,7 +68,8 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune_held_out", description=__doc__)
     parser.add_argument("kernels", nargs="*", default=HELD_OUT, metavar="KERNEL", help="of examples/kernels")
     parser.add_argument("--runs", default="guided:10,greedy:10,greedy:60,beam4:60", help="METHOD:SECONDS[@DIR],...")
-    parser.add_argument("--workers", type=int, default=1, help="kernels at a time, each on a processor (default 1)")
+    parser.add_argument("--workers", type=int, default=1, help="kernels at a time (default 1)")
+    parser.add_argument("--cores", type=int, default=1, help="for each of several kernels at a time (default 1)")
     parser.add_argument("--threads", type=int, default=1, help="of a run (default 1)")
     parser.add_argument("--work", type=int, default=WORK, help="statement instances of a run (default 60 million)")
     return parser.parse_args(words)
@@ -97,7 +98,7 @@ def _outcomes(given: argparse.Namespace, runs: Sequence[Run]) -> Iterator[Outcom
         yield from (_kernel(name, runs, given) for name in given.kernels)
         return
     context = get_context("fork")
-    with ProcessPoolExecutor(given.workers, context, pinned, (places_of(given.workers, context),)) as pool:
+    with ProcessPoolExecutor(given.workers, context, pinned, (places_of(given.workers, context, given.cores),)) as pool:
         for done in as_completed([pool.submit(_kernel, name, runs, given) for name in given.kernels]):
             yield done.result()
 
