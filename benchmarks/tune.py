@@ -55,7 +55,7 @@ DIRECT = ("fixed", "analytic", "learned", BEST)  # that measure a handful, or no
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune", description=__doc__)
     parser.add_argument("--cases", type=int, default=13, metavar="N", help="products of the 440 (default 13)")
-    parser.add_argument("--part", default="0/1", metavar="K/N", help="of these, every Nth from number K on (default all)")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="of these, every Nth from K on (default all)")
     parser.add_argument("--searched", type=int, metavar="N", help="of them that are searched at most (default: all)")
     parser.add_argument("--minutes", type=float, default=10.0, help="in which as many are searched as fit (default 10)")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")

@@ -56,8 +56,8 @@ def convert_indirect(source: Descriptor, target: Descriptor, o: Options, header:
 
 
 def jagged(d: Descriptor) -> bool:
-    """Must entries of equal coordinates meet before rows are sorted by their lengths? Jagged diagonals have no gaps only
-    where the rows that are stored have these lengths."""
+    """Must entries of equal coordinates meet before rows are sorted by their lengths? Jagged diagonals have no gaps
+    only where the rows that are stored have these lengths."""
     return any(p.stair for p in layout(plain(d)).positions)
 
 

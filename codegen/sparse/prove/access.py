@@ -89,8 +89,8 @@ def _all_told(lay: Layout, inside: frozenset[str]) -> bool:
     while grown:
         grown = False
         for p in (p for p in lay.positions if p.at[0] in inside and not set(p.key) <= set(known)):
-            segments = {resolved[u] for u in p.segment.above if p.ptr and u in resolved} | set(p.group if p.stair else ())
-            if set(p.group) - segments <= set(known):
+            segments = {resolved[u] for u in p.segment.above if p.ptr and u in resolved}
+            if p.stair or set(p.group) - segments <= set(known):
                 known += p.key
                 grown = True
     return determines(tuple(known), lay.coords)

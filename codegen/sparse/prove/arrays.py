@@ -94,7 +94,8 @@ def _stored(lay: Layout, f: Function, p: Position) -> None:
 def _up_to(lay: Layout, f: Function, v: str, size: str) -> None:
     """A function that bounds a variable: it holds 0 up to the size."""
     if f.fill is not None:
-        raise unsolved(lay.desc, f"{f.name} bounds {v}, so every element of it has a value", "leave its fill out", f.loc)
+        raise unsolved(lay.desc, f"{f.name} bounds {v}, so every element of it has a value", "leave its fill out",
+                       f.loc)
     y = f.range.ins[0]
     within = (Constraint(var(y)), Constraint(var(size) - var(y)), *sizes_facts(lay))
     if not all(implied(within, c) for c in f.range.cons):
@@ -108,7 +109,7 @@ def _diagonals(lay: Layout, f: Function, p: Position) -> None:
         raise unsolved(lay.desc, f"{f.name} needs one element for each diagonal and one more: 0 <= x <= {p.size}",
                        loc=f.loc)
     if not lay.desc.falling:
-        raise unsolved(lay.desc, f"diagonals that begin at {f.name} have gaps where a row is longer than the one before",
+        raise unsolved(lay.desc, f"diagonals from {f.name} on have gaps where a row is longer than the one before",
                        "sort the rows by their lengths: permute perm", f.loc)
 
 

@@ -114,8 +114,8 @@ class _Naive:
         s, x, (row,) = var(pos.var), var("x"), (self.at(g) for g in pos.group)
         self.steps.append(Alloc(stair.ptr, var(pos.size) + 1, INDEX, 0))
         self.loop((Store(stair.ptr, s + 1, row + 1, "max"),), f"fill {stair.ptr} by maximum (case 3)")
-        self.steps += [Loop((For("x", num(1), var(pos.size) + 1),),
-                            (Store(stair.ptr, x, call(stair.ptr, x - 1), "+="),), "diagonals one after the other", True),
+        add = Store(stair.ptr, x, call(stair.ptr, x - 1), "+=")
+        self.steps += [Loop((For("x", num(1), var(pos.size) + 1),), (add,), "diagonals one after the other", True),
                        Define(stair.size, call(stair.ptr, var(pos.size)))]
         self.env[stair.var] = call(stair.ptr, s) + row
 

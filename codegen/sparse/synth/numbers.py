@@ -52,8 +52,8 @@ class Numbered(Arranged):
             self.diagonals(pos, pos.stair, size, lambda g: call(start, g + 2))
 
     def diagonals(self, pos: Position, stair: Stair, rows: Exp, count: Callable[[Exp], Exp]) -> None:
-        """Starts of jagged diagonals. Rows have ever fewer entries: diagonal s is as long as there are rows of more than
-        s, and the last of these rows tells how many."""
+        """Starts of jagged diagonals. Rows have ever fewer entries: diagonal s is as long as there are rows of more
+        than s, and the last of these rows tells how many."""
         x, n = var("x"), var(pos.size)
         self.add(Alloc(stair.ptr, n + 1, INDEX, 0),
                  Loop((For("x", num(0), rows),), (Store(stair.ptr, count(x), x + 1, "max"),),
