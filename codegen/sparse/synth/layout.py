@@ -14,8 +14,7 @@ from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.synth.members import members
 from codegen.sparse.synth.model import Layout, Position, unsolved
 from codegen.sparse.synth.order import order_of
-from codegen.sparse.synth.resolve import position_of, resolve, segment_of
-from codegen.sparse.synth.stairs import stairs
+from codegen.sparse.synth.resolve import position_of, resolve, segment_of, stairs
 
 
 @lru_cache(maxsize=256)

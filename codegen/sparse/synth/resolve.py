@@ -1,12 +1,12 @@
 """Solves a format's constraints for its tuple variables: those that equalities determine, and positions that arrays and
-symbols bound."""
+symbols bound, in segments or along jagged diagonals."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, as_name, div, mod, num, single, var
+from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, as_name, atom, div, mod, num, single, var
 from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.algebra.terms import calls, coefficient, functions, names, solve, subst
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.synth.model import Position, Segment, unsolved
+from codegen.sparse.synth.model import Position, Segment, Stair, unsolved
 
 
 def resolve(d: Descriptor) -> dict[str, Exp]:
@@ -164,3 +164,31 @@ def _gives(k: Exp, x: str, key: tuple[Exp, ...], known: set[str]) -> bool:
         return True
     a = single(k)
     return isinstance(a, Div) and a.of == var(x) and Exp(((Mod(a.of, a.by), 1),)) in key
+
+
+def stairs(d: Descriptor, resolved: dict[str, Exp]) -> tuple[Position, ...]:
+    """Jagged diagonals: entry number s of row r is stored at k = ptr(s) + r, where ptr(s) <= k < ptr(s + 1). The position
+    that counts the entries of each row; none where there are no such diagonals, or rows are not the first coordinate."""
+    free = [v for v in d.map.ins if v not in resolved]
+    for k in free:
+        segment = segment_of(d, k)
+        if not segment.chained or len(segment.above) != 1 or segment.above[0] not in free:
+            continue
+        (s,) = segment.above
+        row = _row(d, k, segment, resolved)
+        values, others = values_at(d, k, resolved)
+        if row is None or not values or others or not size_of(d, s) or not size_of(d, k):
+            continue
+        key = tuple(dict.fromkeys((row, *(e for _, e in values))))
+        return (Position(s, size_of(d, s), Segment(), values, (row,), key, determines(key, d.map.outs),
+                         stair=Stair(k, segment.low, size_of(d, k))),)
+    return ()
+
+
+def _row(d: Descriptor, k: str, segment: Segment, resolved: dict[str, Exp]) -> Exp | None:
+    """The first coordinate, where the map says that it is k less the start of its segment."""
+    row = var(d.map.outs[0])
+    start = atom(Call(segment.low, tuple(var(u) for u in segment.above)))
+    said = (Constraint(subst(c.exp, resolved), True) for c in d.map.cons if c.equal)
+    wanted = row + start - var(k)
+    return row if any(c.exp in (wanted, wanted * -1) for c in said) else None
