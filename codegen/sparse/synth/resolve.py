@@ -167,8 +167,9 @@ def _gives(k: Exp, x: str, key: tuple[Exp, ...], known: set[str]) -> bool:
 
 
 def stairs(d: Descriptor, resolved: dict[str, Exp]) -> tuple[Position, ...]:
-    """Jagged diagonals: entry number s of row r is stored at k = ptr(s) + r, where ptr(s) <= k < ptr(s + 1). The position
-    that counts the entries of each row; none where there are no such diagonals, or rows are not the first coordinate."""
+    """Jagged diagonals: entry number s of row r is stored at k = ptr(s) + r, where ptr(s) <= k < ptr(s + 1). The
+    position that counts the entries of each row; none without such diagonals, or where rows are not the first
+    coordinate."""
     free = [v for v in d.map.ins if v not in resolved]
     for k in free:
         segment = segment_of(d, k)
