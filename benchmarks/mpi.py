@@ -29,6 +29,7 @@ from codegen.mpi.network import load_network
 from codegen.mpi.predict.load import Setting, setting
 from codegen.mpi.predict.scaling import chart, scaling
 from codegen.mpi.predict.simulate import Machine, crowding, predict, work
+from codegen.mpi.predict.wide import TimeTiles
 from codegen.mpi.share import SharedRegion, share_out
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -120,23 +121,33 @@ def prepared(names: Sequence[str], folder: Path, machine: str) -> None:
     (folder / "cases.txt").write_text(cases, encoding="utf-8")
 
 
-def run(name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int) -> tuple[float, int, int]:
-    """Seconds of the slowest rank, bytes sent, and bytes of memory of a rank if it says so; no ranks: the program for
-    threads."""
+def run(
+    name: str, folder: Path, sizes: Sequence[int], ranks: int, threads: int, rounds: int
+) -> tuple[float, float, int]:
+    """Seconds of the slowest rank, the least of some rounds; bytes sent in one; and bytes of memory of a rank if it
+    says so; no ranks: the program for threads."""
     program = folder / f"{name}-{'mpi' if ranks else 'openmp'}"
-    env = {**os.environ, **FREE, "OMP_NUM_THREADS": str(threads)}
+    env = {**os.environ, **FREE, "OMP_NUM_THREADS": str(threads), "ROUNDS": str(rounds)}
     launch = ["mpirun", "-n", str(ranks)] if ranks else []
     words = [*launch, str(program), *map(str, sizes), "time"]
     done = subprocess.run(words, capture_output=True, text=True, env=env, check=True)
     seconds = [float(s) for s in re.findall(r"^(\d+\.\d+)$", done.stderr, re.M)]
     sent = sum(int(s) for s in re.findall(r"^sent (\d+)$", done.stderr, re.M))
     memory = max((int(s) for s in re.findall(r"^memory (\d+)$", done.stderr, re.M)), default=0)
-    return max(seconds), sent, memory
+    return max(seconds), sent / rounds, memory
 
 
-def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], rounds: int) -> tuple[float, int, int]:
-    found = [run(name, folder, sizes, *how) for _ in range(rounds)]
+def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], rounds: int) -> tuple[float, float, int]:
+    """The same of a program that is started twice: where its processes and pages lie differs."""
+    found = [run(name, folder, sizes, *how, rounds) for _ in range(2)]
     return min(s for s, _, _ in found), found[0][1], found[0][2]
+
+
+def time_tiles(name: str, folder: Path) -> TimeTiles:
+    """Tiles over time of what a rank runs, as the generated text says."""
+    text = (folder / f"{name}-mpi.c").read_text(encoding="utf-8")
+    found = re.search(r"= *tw_steps\([^;]*,\s(\d+),\s(\d),\s\d,\s\(const long", re.sub(r"\s+", " ", text))
+    return TimeTiles(int(found[1]), found[2] == "1") if found else TimeTiles()
 
 
 def region(name: str) -> SharedRegion:
@@ -154,7 +165,7 @@ def combinations(cores: int) -> list[tuple[int, int]]:
 
 def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int) -> None:
     built(name, folder)
-    x, values = region(name), tuple(sizes.values())
+    x, values, tiles = region(name), tuple(sizes.values()), time_tiles(name, folder)
     print(f"\n{name}, {', '.join(f'{k} = {v}' for k, v in sizes.items())}, {cores} cores")
     alone, _, _ = best(name, folder, values, (0, cores), rounds)
     print(f"  {'threads only':14} {alone:9.4f} s")
@@ -162,7 +173,7 @@ def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, roun
     for ranks, threads in combinations(cores):
         seconds, sent, memory = best(name, folder, values, (ranks, threads), rounds)
         together = min(together, seconds) if ranks == 1 else together  # it is the same text
-        asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory"))).sent
+        asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory")), tiles).sent
         ratio = f", bytes sent {sent / asked:.3f} of what the sets have" if asked else ""
         ratio += f", {memory / 1e6:.0f} MB of memory" if memory else ""
         print(f"  {ranks:3} x {threads:<8} {seconds:9.4f} s, {alone / seconds:5.2f} of threads only{ratio}")
@@ -173,6 +184,7 @@ def ahead(
     name: str, x: SharedRegion, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int, together: float
 ) -> None:
     """Ranks with one thread each, measured and predicted: from the time of one, and of all threads `together`."""
+    tiles = time_tiles(name, folder)
     values, counts = tuple(sizes.values()), [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
     one, _, _ = best(name, folder, values, (1, 1), rounds)
     at = setting(x.program.scop, sizes, 1)
@@ -180,10 +192,11 @@ def ahead(
     machine = Machine(load_network("shared-memory"), each, beside)
     speeds = {n: one / best(name, folder, values, (n, 1), rounds)[0] for n in counts}
     for n, v in speeds.items():
-        expected = one / predict(x, Setting(at.sizes, n), machine).seconds
-        print(f"  {n:3} ranks x 1: {v:6.2f} times as fast as one, predicted {expected:6.2f}")
+        expected = one / predict(x, Setting(at.sizes, n), machine, tiles).seconds
+        off = f"{100 * (expected / v - 1):+.0f} %"
+        print(f"  {n:3} ranks x 1: {v:6.2f} times as fast as one, predicted {expected:6.2f} ({off})")
     networks = ("shared-memory", "infiniband-hdr", "ethernet-10g")
-    found = {n: scaling(x, at.sizes, Machine(load_network(n), machine.iteration)) for n in networks}
+    found = {n: scaling(x, at.sizes, Machine(load_network(n), machine.iteration), tiles=tiles) for n in networks}
     picture = folder / f"mpi-{name}.svg"
     picture.write_text(chart(found, f"{name}: predicted scaling, measured here as dots", speeds), encoding="utf-8")
     print(f"  predicted to 10,000 ranks: {picture}")
@@ -196,7 +209,7 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="ranks times threads")
     parser.add_argument("--only", default="", help="kernels, separated by commas")
     parser.add_argument("--quick", action="store_true", help="small sizes")
-    parser.add_argument("--rounds", type=int, default=3, help="the best of so many runs counts")
+    parser.add_argument("--rounds", type=int, default=3, help="each program takes its time so often")
     parser.add_argument("--prepare", metavar="FOLDER", help="write the files for another machine there and stop")
     parser.add_argument("--machine", default="generic", help="the machine that files are prepared for")
     given = parser.parse_args()

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from benchmarks.mpi import ADDED, region, time_tiles
+from benchmarks.mpi import BLOCKS as BY_KERNEL
 from codegen.mpi.network import load_network
-from codegen.mpi.predict.load import Setting
+from codegen.mpi.predict.load import Setting, setting
 from codegen.mpi.predict.scaling import chart, scaling
 from codegen.mpi.predict.simulate import Machine, crowding, predict, work
 from codegen.mpi.predict.timeline import simulate
+from codegen.mpi.predict.wide import TimeTiles, depth
 from codegen.mpi.share import SharedRegion, share_out
-from codegen.mpi.target import TARGETS
+from codegen.mpi.target import TARGETS, support
+from codegen.mpi.wide.steps import widened
 from codegen.options import GenOptions
 from codegen.region_model import model_region
 from codegen.source_file import open_source
+from tests.corpus import KERNELS
+from tests.mpi.programs import compiled, for_ranks, needs_mpi, on_ranks
 from tests.mpi.test_bytes import RANKS, STEPS, N, counted
 from tests.mpi.test_proofs import BLOCKS, HEAT, LU
 
@@ -95,3 +105,37 @@ def test_inspect_shows_owners_bytes_and_a_trace(tmp_path: Path) -> None:
     ElementTree.fromstring(picture.read_text())
     with pytest.raises(ValueError, match="a size for n is missing"):
         MPI.timeline("in.c", HEAT, options, {"steps": 10}, "")
+
+
+@needs_mpi
+def test_steps_without_a_message_are_those_that_ranks_choose(tmp_path: Path) -> None:
+    x, network = shared(HEAT, BLOCKS), load_network("shared-memory")
+    wide = widened(x.ranked)
+    assert wide is not None
+    cases, lines = [], []
+    reach = max(wide.slope, *wide.more.values())
+    for n, steps, ranks, tile in product((50, 400, 4000), (3, 100), (2, 5, 16), (1, 4, 12)):
+        at = Setting({"steps": steps, "n": n}, ranks)
+        amount = work(x, at.sizes)
+        cases.append(depth(x, wide, at, network, amount, TimeTiles(tile)))
+        asked = f"tw_steps({amount}, {steps}, {reach}, {tile}, 0, 1, (const long[]){{ {n} }})"
+        lines.append(f'  tw_world.size = {ranks};\n  printf("%ld\\n", {asked});')
+    text = support("shared-memory") + "\nint main(void)\n{\n" + "\n".join(lines) + "\n  return 0;\n}\n"
+    program = compiled("mpicc", text, tmp_path / "steps")
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=60)
+    assert [int(v) for v in done.stdout.split()] == cases and len(set(cases)) > 3
+
+
+@needs_mpi
+def test_bytes_of_steps_without_a_message(tmp_path: Path) -> None:
+    """Counted where they are sent: wide halos. What is no box is predicted from some of its slices."""
+    source, ranks, sizes = KERNELS / "jacobi-2d.c", 3, {"tsteps": 27, "n": 190}
+    text = for_ranks(str(source), source.read_text(), distribute=BY_KERNEL["jacobi-2d"]) + ADDED
+    (tmp_path / "in-mpi.c").write_text(text)
+    program = compiled("mpicc", text, tmp_path / "many", ("-DTW_LATENCY=0", "-Wno-unknown-pragmas"))
+    done = on_ranks(program, ranks, [str(v) for v in sizes.values()])
+    sent = sum(map(int, re.findall(r"^sent (\d+)$", done.stderr, re.M)))
+    x, free = region("jacobi-2d"), Machine(replace(load_network("shared-memory"), latency=0.0))
+    at = setting(x.program.scop, sizes, ranks)
+    found, plain = predict(x, at, free, time_tiles("in", tmp_path)), predict(x, at, free)
+    assert found.sent == pytest.approx(sent, rel=0.01) and sent > 0 and found.sent != plain.sent and found.computing > plain.computing

@@ -51,7 +51,7 @@ def part(first: int, past: int, rank: int, ranks: int) -> int:
 def block(b: RankBlocks, at: Setting, rank: int) -> tuple[int, int]:
     """The block of a rank."""
     if b.number not in at.ranges:
-        at.ranges[b.number] = _value(b.first, at), _value(b.past, at)
+        at.ranges[b.number] = value(b.first, at), value(b.past, at)
     first, past = at.ranges[b.number]
     coordinate, parts = place(rank, at.ranks, b.axes)[b.axis]
     return part(first, past, coordinate, parts), part(first, past, coordinate + 1, parts)
@@ -93,7 +93,7 @@ def shares(x: SharedRegion, at: Setting, rank: int) -> Iterator[tuple[Setting, i
         yield many, rank + k * at.ranks
 
 
-def _value(v: isl.PwAff, at: Setting) -> int:
+def value(v: isl.PwAff, at: Setting) -> int:
     """A value of the parameters; 0 where it has none."""
     values = with_values(isl.Set.from_pw_aff(v), at.sizes)
     return 0 if values.is_empty() else int(values.dim_min_val(0).to_python())
@@ -182,7 +182,7 @@ def panelled(x: SharedRegion, exchange: Exchange) -> Phase | None:
 def panel_ends(q: Phase, at: Setting) -> tuple[int, ...]:
     """Where the panels of a phase begin, as `tw_panel_end` has it, and where the last one ends."""
     assert q.panels is not None
-    first, past = _value(q.panels.first, at), _value(q.panels.past, at)
+    first, past = value(q.panels.first, at), value(q.panels.past, at)
     most = max(grid_sides(at.ranks, 1 + len(q.across)))
     each = -(-(past - first) // most)
     width = max(1, -(-each // max(1, -(-each // PANEL_STEPS))))

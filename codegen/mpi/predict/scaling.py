@@ -12,6 +12,7 @@ import islpy as isl
 from codegen import __version__
 from codegen.mpi.predict.load import Setting
 from codegen.mpi.predict.simulate import Machine, predict, work
+from codegen.mpi.predict.wide import TimeTiles
 from codegen.mpi.share import SharedRegion
 from codegen.record import record
 
@@ -36,15 +37,18 @@ class Scaling:
     weak: tuple[float, ...]
 
 
-def scaling(x: SharedRegion, sizes: Mapping[str, int], machine: Machine, ranks: Sequence[int] = MANY) -> Scaling:
-    """`sizes` are by the names of parameters."""
+def scaling(
+    x: SharedRegion, sizes: Mapping[str, int], machine: Machine, ranks: Sequence[int] = MANY,
+    tiles: TimeTiles | None = None,
+) -> Scaling:  # fmt: skip
+    """`sizes` are by the names of parameters; `tiles` as for `predict`."""
     alone = work(x, sizes) * machine.iteration
     speedup, weak = [], []
     for p in ranks:
-        speedup.append(alone / max(1e-12, predict(x, Setting(sizes, p), machine).seconds))
+        speedup.append(alone / max(1e-12, predict(x, Setting(sizes, p), machine, tiles).seconds))
         larger = grown(x, sizes, p)
         each = work(x, larger) * machine.iteration / p
-        weak.append(each / max(1e-12, predict(x, Setting(larger, p), machine).seconds))
+        weak.append(each / max(1e-12, predict(x, Setting(larger, p), machine, tiles).seconds))
     return Scaling(tuple(ranks), tuple(speedup), tuple(weak))
 
 

@@ -8,7 +8,9 @@ and the last. Who is sent to is looked at near by, and far away for all others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import log2
 
@@ -16,7 +18,7 @@ from codegen.machine import Machine as Described
 from codegen.mpi.blocks import blocks_for
 from codegen.mpi.counting import points, with_values
 from codegen.mpi.messages import START, Exchange
-from codegen.mpi.network import ITERATION, Network
+from codegen.mpi.network import ITERATION, PLAIN, Network
 from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phases import Phase
 from codegen.mpi.predict.load import (
@@ -27,11 +29,14 @@ from codegen.mpi.predict.load import (
     iterations,
     message_bytes,
     panel_ends,
+    panelled,
     place,
     times,
 )
-from codegen.mpi.share import SharedRegion
+from codegen.mpi.predict.wide import TimeTiles, depth, doubled, ends, groups
+from codegen.mpi.share import SharedRegion, several_steps
 from codegen.mpi.trees import MessageLoops
+from codegen.mpi.wide.steps import Wide, widened
 from codegen.record import record
 
 NEAR = 2  # ranks on either side that are looked at one by one
@@ -81,8 +86,12 @@ class Prediction:
         return self.computing + self.waiting
 
 
-def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
-    """One region, on so many ranks."""
+def predict(x: SharedRegion, at: Setting, machine: Machine, tiles: TimeTiles | None = None) -> Prediction:
+    """One region, on so many ranks: step by step; or, where ranks run tiles over time, in as many steps without a
+    message as they choose."""
+    wide = widened(x.ranked) if tiles is not None and at.ranks > 1 else None
+    if tiles is not None and wide is not None:
+        return _in_steps(x, wide, at, machine, tiles)
     phases = x.ranked.cut.phases
     runs = {q.name: times(x.program.scop, q, at) for q in phases}
     one = machine.iteration * machine.slower(busy_ranks(x, at))
@@ -106,6 +115,29 @@ def predict(x: SharedRegion, at: Setting, machine: Machine) -> Prediction:
         hidden += min(took, beside) * count
         sent += moved
     return Prediction(computing, waiting, hidden, sent)
+
+
+def _in_steps(x: SharedRegion, wide: Wide, at: Setting, machine: Machine, tiles: TimeTiles) -> Prediction:
+    """Steps without a message; one by one each brings all its data from memory."""
+    steps, far = depth(x, wide, at, machine.network, work(x, at.sizes), tiles), several_steps(x.ranked)
+    if steps == 1 or far is None:
+        slow = replace(machine, iteration=machine.iteration * (PLAIN if tiles.steps > 1 else 1))
+        return predict(x, at, slow)
+    found = Counter(_alike(wide, at, steps))
+    alone = predict(x, at, machine).computing
+    computing = alone * sum(n * (b - a) * doubled(x, wide, at, b - a) for (a, b), n in found.items())
+    waiting = sent = 0.0
+    for (a, b), n in found.items():
+        took, moved = _exchange(x, far.move, at, 1, machine, (a, b))
+        waiting, sent = waiting + n * took, sent + n * moved
+    return Prediction(computing / sum(n * (b - a) for (a, b), n in found.items()), waiting, 0.0, sent)
+
+
+def _alike(wide: Wide, at: Setting, steps: int) -> Iterator[tuple[int, int]]:
+    """Steps without a message, those in the middle as one of them: they have messages of one size."""
+    found = groups(*ends(wide, at), steps)
+    for k, one in enumerate(found):
+        yield one if k == 0 or k == len(found) - 1 else found[1]
 
 
 def busy_ranks(x: SharedRegion, at: Setting) -> int:
@@ -180,9 +212,11 @@ def _number(coordinates: Sequence[int], sides: Sequence[int]) -> int:
 
 
 def _exchange(
-    x: SharedRegion, move: Move | None, at: Setting, count: float, machine: Machine
+    x: SharedRegion, move: Move | None, at: Setting, count: float, machine: Machine, outer: Sequence[int] | None = None
 ) -> tuple[float, float]:
-    """Seconds that an exchange takes of which there are so many, and the bytes that all ranks send in all of them."""
+    """Seconds that an exchange takes of which there are so many, and the bytes that all ranks send in all of them; or
+    in one, in an iteration of the loops around it. On one node the core of a rank copies what it sends, and what it
+    gets; buffers of panels are shared there, and copied by who gets them alone."""
     if move is None or at.ranks == 1 or not count:
         return 0.0, 0.0
     worst, sent = 0.0, []
@@ -192,11 +226,13 @@ def _exchange(
     net, crowded = machine.network, machine.slower(busy_ranks(x, at))  # on one node each rank copies its own messages
     for rank in seen:
         others = partners(at, rank, axes)
-        out = [(message_bytes(x, move, at, None, (rank, r)), n) for r, n in others]
-        back = [(message_bytes(x, move, at, None, (r, rank)), n) for r, n in others]
+        out = [(message_bytes(x, move, at, outer, (rank, r)), n) for r, n in others]
+        back = [(message_bytes(x, move, at, outer, (r, rank)), n) for r, n in others]
         sent.append(sum(b * n for b, n in out))
+        copied = ((out, back) if panelled(x, move[0]) is None else (back,)) if net.one_node else ()
         for side in (out, back):
-            messages, moved = sum(n for b, n in side if b), sum(b * n for b, n in side)
+            messages = sum(n for b, n in side if b)
+            moved = sum(b * n for one in copied or (side,) for b, n in one)
             if messages:
                 worst = max(worst, net.latency * (1 + NEXT * (messages - 1)) + crowded * moved / count / net.bandwidth)
     if every:
