@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 
 import islpy as isl
@@ -30,10 +31,13 @@ class ReferenceGroup:
     write: bool
 
     def sides(self, sizes: Sequence[int]) -> list[int]:
-        return [
-            1 + s + sum(abs(m) * (t - 1) for m, t in zip(row, sizes, strict=True))
-            for row, s in zip(self.moves, self.spread, strict=True)
-        ]
+        return [fixed + sum([m * sizes[k] for k, m in moved]) for fixed, moved in self._formulas]
+
+    @cached_property
+    def _formulas(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
+        """Each side as a number, and factors of the sizes that it grows with: most grow with one alone."""
+        rows = [tuple((k, abs(m)) for k, m in enumerate(row) if m) for row in self.moves]
+        return tuple((1 + s - sum(m for _, m in row), row) for row, s in zip(rows, self.spread, strict=True))
 
     def moved_by(self, k: int) -> bool:
         return any(row[k] for row in self.moves)

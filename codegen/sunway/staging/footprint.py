@@ -12,7 +12,7 @@ from functools import cached_property
 import islpy as isl
 
 from codegen.ast.ctree import Bin, CExpr, Fun, Int
-from codegen.ast.isl_expressions import box_set, value_expr
+from codegen.ast.isl_expressions import value_expr
 from codegen.record import record
 from codegen.scop.model import Access, Scop
 from codegen.verify.readback import StatementRun, TreePoint
@@ -127,6 +127,7 @@ def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
     lows, lens, most = [], [], []
     touched = touched.intersect_params(context)
     touched = touched.remove_divs() if _in_colours(touched) else touched
+    whole = isl.Set.universe(touched.get_space())
     for k in range(touched.dim(_SET)):
         if not (touched.dim_has_any_lower_bound(_SET, k) and touched.dim_has_any_upper_bound(_SET, k)):
             return None
@@ -137,10 +138,24 @@ def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
         top = _greatest(size)
         if top is None:
             return None
+        whole = whole.intersect(_side(_between(low, high), k, touched))
         lows.append(low.gist(context).coalesce())
         lens.append(size.gist(context).coalesce())
         most.append(top)
-    return Box(tuple(lows), tuple(lens), tuple(most), box_set(touched))
+    return Box(tuple(lows), tuple(lens), tuple(most), whole.coalesce())
+
+
+def _between(low: isl.PwAff, high: isl.PwAff) -> isl.Set:
+    """The points of a line from the one value to the other."""
+    first, last = isl.Set.from_pw_aff(low), isl.Set.from_pw_aff(high)
+    pairs = isl.Map.universe(first.get_space().map_from_set())
+    return first.apply(pairs.order_le(_IN, 0, _OUT, 0)).intersect(last.apply(pairs.order_ge(_IN, 0, _OUT, 0)))
+
+
+def _side(line: isl.Set, k: int, like: isl.Set) -> isl.Set:
+    """All elements of an array whose subscript `k` is on the line."""
+    wide = line.insert_dims(_SET, 1, like.dim(_SET) - k - 1).insert_dims(_SET, 0, k)
+    return wide.set_tuple_name(like.get_tuple_name())
 
 
 def _in_colours(touched: isl.Set) -> bool:
@@ -223,8 +238,7 @@ def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:
             return None
         limits.append(found)
         most.append(int(top.to_str()) + 1)
-        side = hull.insert_dims(_SET, 1, n - k - 1).insert_dims(_SET, 0, k)
-        whole = whole.intersect(side.set_tuple_name(touched.get_tuple_name()))
+        whole = whole.intersect(_side(hull, k, touched))
     return Box((), (), tuple(most), whole, tuple(limits))
 
 
