@@ -60,3 +60,8 @@ def _mixed(ints: Sequence[SizeInteger], pool: Sequence[int], salt: int) -> Itera
     rng = random.Random(SEED + 2 + salt)
     while True:
         yield tuple(rng.choice(pool) for _ in ints)
+
+
+def spread(ints: Sequence[SizeInteger]) -> SizeGroup:
+    """Sizes of which some are multiples of others, for regions that hold only where one fits into another."""
+    return SizeGroup(10, 120, _mixed(ints, (1, 2, 3, 4, 6, 12, 24, 36), 2))

@@ -14,7 +14,7 @@ from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import MemoryLayout
 from codegen.checking.harness.paths import Path
 from codegen.checking.harness.shared_object import Library
-from codegen.checking.test_sizes.candidates import groups
+from codegen.checking.test_sizes.candidates import SizeGroup, groups, spread
 from codegen.checking.test_sizes.coverage import least, pieces, reached, small_values
 from codegen.checking.test_sizes.ranges import Ranges, fixed, ranges_of, stride_value
 from codegen.diagnostics import Unsupported
@@ -90,7 +90,9 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     ranges = ranges_of(scop)
     _require_known(h, ranges)
     chooser = _Chooser(h, ranges, library, model.kept)
-    vectors = [*chooser.choose(_tiles(plan)), *chooser.exact(plan)]
+    vectors = [*chooser.choose(groups(h.memory.ints, _tiles(plan), chooser.constant_sizes())), *chooser.exact(plan)]
+    if h.memory.ints and not any(v.work and not v.doubtful for v in vectors):
+        vectors += (v for v in chooser.choose((spread(h.memory.ints),)) if not v.doubtful)
     if not any(v.work for v in vectors):
         vectors += chooser.fixed()
     parts = pieces(model, plan)
@@ -168,13 +170,13 @@ class _Chooser:
     library: Library
     kept: Mapping[str, int]  # parameters that are macros
 
-    def choose(self, tiles: Sequence[int]) -> Iterator[TestVector]:
+    def choose(self, candidates: Sequence[SizeGroup]) -> Iterator[TestVector]:
         """Vectors of all kinds; where small sizes are ruled out by assumption, they count from the smallest allowed."""
         start = least(self.ranges.scop.guard.valid, self.ranges.scop)
         origin = [start.get(i.text, max(start.values(), default=0)) for i in self.h.memory.ints]
         seen: set[tuple[int, ...]] = set()
         spent = doubtful = 0
-        for group in groups(self.h.memory.ints, tiles, self._constant_sizes()):
+        for group in candidates:
             left = group.quota
             for ints in itertools.islice(group.candidates, group.tries):
                 if left == 0:
@@ -234,7 +236,7 @@ class _Chooser:
             values.update(zip((d.name for d in self.h.computed), self._layout(ints).computed, strict=True))
         return values
 
-    def _constant_sizes(self) -> list[int]:
+    def constant_sizes(self) -> list[int]:
         """Declared sizes that do not depend on the integers."""
         one, two = (self._layout((v,) * len(self.h.memory.ints)).levels for v in (1, 2))
         return sorted({a for a, b in zip(one, two, strict=True) if a == b and 1 < a <= 1024})

@@ -43,6 +43,7 @@ from codegen.scop.types import LONG
 MOST_LAYOUTS = 12  # that are tried for one array
 CARRIES = (0, -1, 1, -2, 2)  # rows that are taken from an index, likely ones first
 MOST_DOUBTS = 1000  # an index that never is in its row counts as so many that may not be
+RARE = 100  # and one that is so for single sizes alone (`C == 0`), a sign of the wrong strides, as so many
 MOST_FACTOR = 4  # times a parameter of at most 2^60 is no overflow
 
 
@@ -88,7 +89,7 @@ class SubscriptUse:
 class RowIndex:
     """An index that `rows` were taken from, its extent where that is known, and whether it may be too low or too high.
 
-    `never`: there is no size for which it is in its row.
+    `never`: there is no size for which it is in its row; `rarely`: an equation of sizes has to hold for that.
     """
 
     value: isl.PwAff
@@ -97,41 +98,55 @@ class RowIndex:
     low: bool = False
     high: bool = False
     never: bool = False
+    rarely: bool = False
 
     @property
     def doubts(self) -> int:
-        return self.low + self.high + MOST_DOUBTS * self.never
+        return self.low + self.high + MOST_DOUBTS * self.never + RARE * self.rarely
 
 
 def find_flat(uses: Sequence[SubscriptUse], affiner: Affiner) -> Flat | None:
-    """The layout that leaves the fewest row conditions to the run; None where subscripts need none or have none."""
+    """The layout that leaves the fewest row conditions to the run; None where subscripts need none or have none. Where
+    these would hardly ever be fulfilled, offsets are taken for strides as well."""
     if all(is_affine(u.poly) for u in uses):
         return None
+    polys = [u.poly for u in uses]
+    best = _fewest_doubts(_layouts(polys), uses, affiner)
+    if best is not None and best[0] >= RARE:
+        other = _fewest_doubts(_layouts(polys, True), uses, affiner)
+        best = other if other is not None and other[0] < best[0] else best
+    return None if best is None else _measured(best[1], uses, affiner)
+
+
+def _fewest_doubts(
+    layouts: Iterator[Flat], uses: Sequence[SubscriptUse], affiner: Affiner
+) -> tuple[int, Flat] | None:
     best: tuple[int, Flat] | None = None
-    for flat in islice(_layouts([u.poly for u in uses]), MOST_LAYOUTS):
+    for flat in islice(layouts, MOST_LAYOUTS):
         doubts = sum(row.doubts for u in uses for row in place(u, flat, affiner))
         if best is None or doubts < best[0]:
             best = doubts, flat
         if not doubts:
             break
-    return None if best is None else _measured(best[1], uses, affiner)
+    return best
 
 
 # -- layouts -------------------------------------------------------------------------------------------
 
 
-def _layouts(polys: Sequence[Poly]) -> Iterator[Flat]:
+def _layouts(polys: Sequence[Poly], offsets: bool = False) -> Iterator[Flat]:
     """Layouts in which all subscripts have indices, likely ones first.
 
     Of the strides of one degree one is enough where the others are it and something of lower degree (n + 1 beside n);
-    else all are taken, one within the other, those of outer loops outside.
+    else all are taken, one within the other, those of outer loops outside. With `offsets`, parameters that are added
+    are strides, too: in `t*C3 + h*hs + i + C` parts of C elements lie beside each other in a row.
     """
     by_degree: dict[int, list[Params]] = {}
     for poly in polys:
         for d, p in factors(poly).items():
-            if d != CONSTANT and degree(p):
-                base = _primitive(p)
-                mine = by_degree.setdefault(degree(p), [])
+            parts = [p] if d != CONSTANT else [params([term]) for term in p] if offsets else []
+            for base in (_primitive(part) for part in parts if degree(part)):
+                mine = by_degree.setdefault(degree(base), [])
                 if base not in mine:
                     mine.append(base)
     levels = [by_degree[k] for k in sorted(by_degree, reverse=True)]
@@ -277,14 +292,21 @@ def _in_row(index: Index, extent: Params, outer: int, domain: isl.Set, frame: Fr
         value = _value(Index(index.counts, plus(index.offset, times(extent, -rows))), frame, affiner)
         low, high = domain.intersect(value.lt_set(zero)), domain.intersect(value.ge_set(room))
         found = not low.is_empty(), not high.is_empty()
-        never = any(found) and bool(domain.params().subtract(low.union(high).params()).is_empty())
-        row = RowIndex(value, room, rows, *found, never)
+        sizes = domain.params().subtract(low.union(high).params()) if any(found) else domain.params()
+        never = any(found) and bool(sizes.is_empty())
+        rarely = any(found) and not never and _equations(sizes) > _equations(domain.params())
+        row = RowIndex(value, room, rows, *found, never, rarely)
         if best is None or row.doubts < best.doubts:
             best = row
         if not row.doubts:
             break
     assert best is not None
     return best
+
+
+def _equations(sizes: isl.Set) -> int:
+    """That hold for all of them."""
+    return sum(c.is_equality() for c in sizes.affine_hull().get_constraints())
 
 
 def _value(index: Index, frame: Frame, affiner: Affiner) -> isl.PwAff:

@@ -205,3 +205,32 @@ void f(unsigned n, unsigned long pitch, double *restrict b)
 """, name="a.c", target="c")
     notes = [note.message for d in made.diagnostics for note in d.notes]
     assert any("it never holds that `j - 1` does not wrap around" in x for x in notes), notes
+
+
+ATTENTION = """void scores(float *att, const float *qkv, int B, int T, int C, int C3, int NH, int hs)
+{
+#pragma scop
+    for (int b = 0; b < B; b++)
+        for (int t = 0; t < T; t++)
+            for (int h = 0; h < NH; h++) {
+                const float *query = qkv + b * T * C3 + t * C3 + h * hs;
+                float *row = att + b * NH * T * T + h * T * T + t * T;
+                for (int t2 = 0; t2 <= t; t2++) {
+                    const float *key = qkv + b * T * C3 + t2 * C3 + h * hs + C;
+                    float val = 0.0f;
+                    for (int i = 0; i < hs; i++)
+                        val += query[i] * key[i];
+                    row[t2] = val;
+                }
+            }
+#pragma endscop
+}
+"""
+
+
+def test_an_offset_that_is_in_its_row_for_one_size_alone_is_a_stride() -> None:
+    """Queries, keys and values lie beside each other in a row: `+ C` is the second part of it, not a column of `hs`,
+    in which it could be for C = 0 alone."""
+    made = codegen.generate("scores.c", ATTENTION)
+    assert "C == 0" not in made.text
+    assert "C3_C >= 2 && C_hs >= NH" in made.text
