@@ -14,11 +14,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codegen.children.side_by_side import at_once, side_by_side
 from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.record import record
-from codegen.side_by_side import at_once, side_by_side
 from codegen.source.directives import with_directives_inside
 from codegen.source.layout.line_directives import line_directives
 from codegen.source.marks import region_of

@@ -11,12 +11,12 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from codegen.children.side_by_side import at_once, side_by_side
 from codegen.diagnostics import Diagnostic, Loc
 from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
-from codegen.side_by_side import at_once, side_by_side
 from codegen.source.macros.baked import region_text
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written

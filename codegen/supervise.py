@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codegen.children.worker import Died, run_again_after_crashes, run_limited
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity, TilewrightError, Unsupported
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine
@@ -17,7 +18,6 @@ from codegen.source.pieces import WHOLE, RegionPieces, cut, maybe_large
 from codegen.source.region_slice import Piece, RegionSlice
 from codegen.source.regions import written
 from codegen.targets.registry import target_named
-from codegen.worker import Died, run_again_after_crashes, run_limited
 
 if TYPE_CHECKING:
     from codegen.frontend.syntax.symbols import RegionSite

@@ -15,11 +15,11 @@ from codegen.checking.show import values_text
 from codegen.checking.stores import introduced_store, watched
 from codegen.checking.test_sizes.survey import Survey, TestVector, survey
 from codegen.checking.trials import ComparedObjects, Trials, run_trials
+from codegen.children.worker import Died, run_limited
 from codegen.diagnostics import TilewrightError
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
 from codegen.record import record
-from codegen.worker import Died, run_limited
 
 
 @record

@@ -21,9 +21,9 @@ from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.test_sizes.survey import TestVector
 from codegen.checking.trials import BATCH, THREADS, WORK, ComparedObjects
+from codegen.children.worker import Died, run_limited
 from codegen.limits import LimitPassed
 from codegen.record import record
-from codegen.worker import Died, run_limited
 
 INSTANCES = 300_000  # statement instances of one run; about 0.1 s
 SEEDS = 3  # of data for each vector: conditions that hold here do not hold there

@@ -15,9 +15,9 @@ from codegen.checking.harness.layout import BufferLayout, MemoryLayout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.show import element_text, value_text
 from codegen.checking.test_sizes.survey import Survey, TestVector
+from codegen.children.worker import Died, run_limited
 from codegen.limits import MIB, LimitPassed, Limits
 from codegen.record import record
-from codegen.worker import Died, run_limited
 
 THREADS = 3  # more than one, and no divisor of the sizes
 WORK = (0.0, 1e300)  # nests with as much work run on threads: all of them, then none

@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Instance
 from codegen.ast.ctree import walk as walk_code
+from codegen.children.worker import Died, run_limited
 from codegen.diagnostics import Unsupported
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
@@ -30,7 +31,6 @@ from codegen.source.region_slice import RegionSlice
 from codegen.source_file import open_source
 from codegen.strategy.author import Considered
 from codegen.targets.registry import target_named
-from codegen.worker import Died, run_limited
 
 
 def describe_file(path: str, text: str, options: GenOptions, speeds: Mapping[int, Speed] | None = None) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from codegen.children.worker import Died, run_limited
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, TilewrightError
 from codegen.isa.known import ISAS
 from codegen.limits import MIB, LimitPassed, Limits
@@ -13,7 +14,6 @@ from codegen.machine import names
 from codegen.options import FUSIONS, GenOptions
 from codegen.serve.sandbox import check_source
 from codegen.targets.registry import DEFAULT, target_named, target_names
-from codegen.worker import Died, run_limited
 
 NAME = "page.c"
 MOST = 200_000  # characters of C and of a plan together

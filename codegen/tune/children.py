@@ -14,8 +14,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from codegen.children.worker import Died, answer
 from codegen.limits import PROGRAM, Limits
-from codegen.worker import Died, answer
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.children.worker import Died
 from codegen.tune.children import Children, TimedOut, alone
-from codegen.worker import Died
 from tests.tune.sources import AXPY, HEAT, PRODUCT
 
 

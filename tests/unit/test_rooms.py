@@ -18,8 +18,7 @@ ROOMS = (
     "resources", "patterns", "startup", "record", "diagnostics", "filters", "limits", "scop", "targets", "options",
     "source", "isa", "machine", "frontend", "recognize",
     "ast", "lower", "plan", "target", "verify", "transform", "strategy", "plan_reader",
-    "source_file", "worker", "side_by_side", "partial", "region_model", "plan_outcome", "region", "supervise", "auto",
-    "pipeline",
+    "source_file", "children", "partial", "region_model", "plan_outcome", "region", "supervise", "auto", "pipeline",
     "refusals", "checking", "hosts", "tune", "report", "library", "sparse", "sarif", "render", "bench", "serve",
     "sunway", "mpi", "gpu", "cli", "api",
 )  # fmt: skip

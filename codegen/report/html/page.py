@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen import __version__
+from codegen.children.worker import Died, run_limited
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
@@ -22,7 +23,6 @@ from codegen.source.regions import Region
 from codegen.source_file import open_source
 from codegen.target.text.templates import environment
 from codegen.targets.registry import target_named
-from codegen.worker import Died, run_limited
 
 Speeds = Mapping[int, Speed]  # by the number of the region
 

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from statistics import geometric_mean, mean, median
 
 from codegen import __version__
+from codegen.children.worker import Died, run_limited
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
 from codegen.plan_reader.parse import parse
@@ -32,7 +33,6 @@ from codegen.transform.apply import apply_plan
 from codegen.tune.file import sentence
 from codegen.tune.plans.settings import Settings, TunedFile, TunedRegion
 from codegen.tune.timing import Timing, seconds_text
-from codegen.worker import Died, run_limited
 
 Tuned = tuple[TunedFile, str, GenOptions]  # a file, its text, and the options it was tuned with
 SHOWN = 8  # candidates in the tables

@@ -18,6 +18,7 @@ from codegen.checking.harness.layout import MemoryLayout
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.test_sizes.survey import Survey, TestVector, lookers
 from codegen.checking.trials import Trial, compare
+from codegen.children.worker import Died
 from codegen.limits import PROGRAM, Limits
 from codegen.record import record
 from codegen.tune.build import Failed, RegionCompiler, original_text
@@ -25,7 +26,6 @@ from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.sizes import Sizes, choose
 from codegen.tune.region import Subject
 from codegen.tune.timing import Runs, Timing, timing
-from codegen.worker import Died
 
 T = TypeVar("T")
 _MEASURE = """

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from codegen.children.worker import Died
 from codegen.diagnostics import TilewrightError
 from codegen.record import record
 from codegen.tune.build import Failed, built
@@ -16,7 +17,6 @@ from codegen.tune.plans.bench import Bench
 from codegen.tune.plans.space import Point, Space
 from codegen.tune.records import MeasurementSetting, PlanRecord, Records
 from codegen.tune.timing import Runs, Timing, cores
-from codegen.worker import Died
 
 BUILD_SECONDS = 60.0  # analysis, proofs and the compiler
 

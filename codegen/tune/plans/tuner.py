@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.children.worker import Died
 from codegen.diagnostics import TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import effective_options
@@ -27,7 +28,6 @@ from codegen.tune.plans.study import BUILD_SECONDS, Over, Study, TriedPlan
 from codegen.tune.records import CONFIRMED, MeasurementSetting, PlanRecord, Records
 from codegen.tune.region import Subject
 from codegen.tune.timing import Runs, Timing, seconds_text
-from codegen.worker import Died
 
 FINALISTS = 3  # plans of a search that meet in the confirming run
 SMALL = 100_000_000  # operations of a product for which loop trees are tried: later on, blocks for the caches matter

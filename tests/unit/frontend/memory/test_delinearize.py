@@ -231,6 +231,6 @@ ATTENTION = """void scores(float *att, const float *qkv, int B, int T, int C, in
 def test_an_offset_that_is_in_its_row_for_one_size_alone_is_a_stride() -> None:
     """Queries, keys and values lie beside each other in a row: `+ C` is the second part of it, not a column of `hs`,
     in which it could be for C = 0 alone."""
-    made = codegen.generate("scores.c", ATTENTION)
+    made = codegen.generate(ATTENTION, name="scores.c", target="c")
     assert "C == 0" not in made.text
     assert "C3_C >= 2 && C_hs >= NH" in made.text

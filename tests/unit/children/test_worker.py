@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.children.worker import Died, run_again_after_crashes, run_limited
 from codegen.limits import MIB, LimitPassed, Limits
-from codegen.worker import Died, run_again_after_crashes, run_limited
 
 USUAL = Limits(10, 512 * MIB, 2 * MIB, 60)
 
@@ -67,7 +67,7 @@ def test_the_child_of_a_process_that_used_threads(tmp_path: Path) -> None:
         pytest.skip("needs OpenMP")
     script = (
         "import cffi\nfrom codegen.limits import Limits\n"
-        "from codegen.worker import run_limited\nffi = cffi.FFI()\nffi.cdef('int count(void);')\n"
+        "from codegen.children.worker import run_limited\nffi = cffi.FFI()\nffi.cdef('int count(void);')\n"
         "lib = ffi.dlopen('./count.so')\nprint(lib.count(), run_limited(lib.count, Limits(20, 0)), lib.count())\n"
     )
     env = {**os.environ, "OMP_DYNAMIC": "false", "OMP_THREAD_LIMIT": "8"}

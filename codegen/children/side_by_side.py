@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from codegen.worker import Died, pickled_answer, stay
+from codegen.children.worker import Died, pickled_answer, stay
 
 T = TypeVar("T")
 _WORD = 8  # bytes of a number in a pipe

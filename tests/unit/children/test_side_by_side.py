@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from codegen import pipeline
+from codegen.children.side_by_side import at_once, side_by_side
+from codegen.children.worker import Died, run_limited
 from codegen.diagnostics import InputError, Loc
 from codegen.limits import LimitPassed, Limits
 from codegen.options import GenOptions
-from codegen.side_by_side import at_once, side_by_side
-from codegen.worker import Died, run_limited
 
 REGION = """void f%d(int n, double *a)
 {

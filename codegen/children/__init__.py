@@ -1,0 +1,1 @@
+"""Child processes: one function with limits, and many one after another."""
