@@ -49,13 +49,16 @@ def device_plan(source: Program, processor: Device, tiles: bool = False) -> Deci
 
 
 def _is_product(scop: Scop, s: Statement) -> bool:
-    """Is the statement a product of its last three loops, which run over a box?"""
+    """Is the statement a product of its last three loops, which run over a box, or over one of which rows and columns
+    are cut off at all depths alike?"""
     outer = range(len(s.iterators) - 3)
     try:
         found = contraction(scop, s, outer)
     except NoContraction:
         return False
-    return bool(found.columns) and cuts(s.domain.intersect_params(scop.context), outer, found.depth) == ()
+    cut = cuts(s.domain.intersect_params(scop.context), outer, found.depth)
+    flat = cut is not None and not any(a.involves_dims(isl.dim_type.in_, d, 1) for a in cut for d in found.depth)
+    return bool(found.columns) and flat
 
 
 def _grids(d: Decision) -> bool:

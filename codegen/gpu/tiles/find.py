@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import CExpr, CNode, For, Instance, Name, expr_names
 from codegen.gpu.body import plain_type
+from codegen.gpu.tiles.cut import CutBox, NoCut, cut_box, wrong_cut
 from codegen.gpu.tiles.model import DEEP, WIDE, DepthStaging, StagedOperand, ThreadTile
 from codegen.gpu.tiles.order import TileProgram, loading_ahead, pipelined
 from codegen.gpu.transfers import strides_of
@@ -40,6 +41,7 @@ class Nest:
     statement: Statement
     what: Contraction
     batch: For | None = None
+    cut: CutBox | None = None  # where rows and columns are no box
 
 
 @record
@@ -70,10 +72,13 @@ def product_nest(scop: Scop, node: CNode) -> Nest:
     if not isinstance(node, Instance) or kinds[-3:] != [GRID, GRID, SEQUENTIAL] or kinds[:-3] not in ([], [GRID]):
         raise NoTiles("its threads run over two loops or three, and inside them over one")
     s, names = scop.statement(node.stmt), {lp.var for lp in loops}
-    if any(lp.step != 1 or lp.op != "<" or lp.otherwise or lp.carried for lp in loops):
-        raise NoTiles("its loops do not count one by one")
-    if any((expr_names(lp.lower) | expr_names(lp.upper)) & names for lp in loops):
+    ends = {lp.var: (expr_names(lp.lower) | expr_names(lp.upper)) & names for lp in loops}
+    changes = any(ends.values())
+    if ends.pop(loops[-2].var) - {loops[-3].var} or any(ends.values()):
         raise NoTiles("the bounds of one of its loops change with another")
+    plain = [*loops[:-3], loops[-1]] if changes else loops  # others have the bounds of the box around them
+    if any(lp.step != 1 or lp.otherwise or lp.carried for lp in loops) or any(lp.op != "<" for lp in plain):
+        raise NoTiles("its loops do not count one by one")
     where = {e.name: d for d, e in enumerate(node.iterators) if isinstance(e, Name) and e.name in names}
     if len(where) != len(loops):
         raise NoTiles("its loops are not those of the statement")
@@ -90,7 +95,21 @@ def product_nest(scop: Scop, node: CNode) -> Nest:
         raise NoTiles("its depth is shared out among threads")
     rows, columns, depth = roles
     assert rows is not None and columns is not None and depth is not None
-    return Nest(rows, columns, depth, node, s, found, loops[0] if len(loops) > 3 else None)
+    cut = _cut(scop, node, found, depth) if changes else None
+    return Nest(rows, columns, depth, node, s, found, loops[0] if len(loops) > 3 else None, cut)
+
+
+def _cut(scop: Scop, at: Instance, what: Contraction, depth: For) -> CutBox:
+    """Rows and columns that are no box, proven to be all that the statement has."""
+    s = scop.statement(at.stmt)
+    try:
+        box = cut_box(scop, s, at, what)
+    except NoCut as error:
+        raise NoTiles(str(error)) from None
+    problem = wrong_cut(scop, s, at, what, box, depth)
+    if problem:
+        raise NoTiles(problem)
+    return box
 
 
 def tiled(
@@ -205,5 +224,6 @@ def stride(scop: Scop, s: Statement, a: Access, d: int) -> str:
 
 
 def bounds(nest: Nest) -> tuple[tuple[CExpr, CExpr], ...]:
-    """First and past-the-last values of rows, columns and depth."""
-    return tuple((lp.lower, lp.upper) for lp in (nest.rows, nest.columns, nest.depth))
+    """First and past-the-last values of rows, columns and depth; of what is no box, those of the box around it."""
+    ends = tuple((lp.lower, lp.upper) for lp in (nest.rows, nest.columns, nest.depth))
+    return ends if nest.cut is None else (nest.cut.rows, nest.cut.columns, ends[2])

@@ -20,10 +20,12 @@ from codegen.target.text.templates import environment
 LOCALS = (
     "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "stage", "load", "compute",
     "each", "store", "row", "column", "at", "first", "to", "kernel", "blocks", "wide", "i", "j", "k", "x", "r", "q",
-    "first_i", "first_j", "first_k", "batch", "cost_1", "cost_2", "cost_3", "cost_4", "set", "down", "right", "group",
+    "first_i", "first_j", "first_k", "last_i", "last_j", "at_row", "at_column", "whole", "inside", "batch", "cost_1",
+    "cost_2", "cost_3", "cost_4", "set", "down", "right", "group",
 )  # fmt: skip
 _FORMULA = ("thread", "i", "j", "k", "x", "r", "slot")
 _FIRSTS = ("tw_first_i", "tw_first_j", "tw_first_k")
+_LASTS = ("tw_last_i", "tw_last_j")
 BATCH = "tw_batch"
 MANY = 64  # rows of tiles from which on blocks are grouped
 
@@ -117,7 +119,7 @@ class _Context:
             "words": self._words(), "last": LAST if self._shared() else 0, **self._sets(),
             "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
             "bytes": " + ".join(f"tw_room({model.room(o)}, sizeof({o.kind}))" for o in p.operands),
-            **self._batch(), **self._bounds(), **self._registers(), **self._target(),
+            **self._batch(), **self._bounds(), **self._cut(), **self._registers(), **self._target(),
         }  # fmt: skip
 
     def _sets(self) -> dict[str, object]:
@@ -156,6 +158,28 @@ class _Context:
             "first_row": plus(lows[0]), "first_column": plus(lows[1]),
             "first_depth": "0" if from_zero[2] else lows[2], "past_row": highs[0], "past_column": highs[1],
             "past_depth": highs[2], "rows": counts[0], "columns": counts[1], "deep": counts[2],
+        }  # fmt: skip
+
+    def _cut(self) -> dict[str, object]:
+        """Tests of elements, and of the corners of a tile, where rows and columns are no box."""
+        nest = self.product.nest
+        if nest.cut is None:
+            return {"cut": False}
+
+        def tests(rows: Sequence[str], columns: Sequence[str], sign: str) -> list[str]:
+            """With row and column of the corner at which a value is greatest, or of the one at which it is least."""
+            out = []
+            for c in nest.cut.cuts if nest.cut else ():
+                names = {nest.rows.var: rows[c.row > 0], nest.columns.var: columns[c.column > 0]}
+                printer = replace(self.ints, names={**self.ints.names, **names})
+                out.append(f"{printer.wide(c.value, 5)} {sign} 0")
+            return out
+
+        rows, columns = ((first, last) for first, last in zip(_FIRSTS, _LASTS, strict=False))
+        return {
+            "cut": True, "last_i": _LASTS[0], "last_j": _LASTS[1], "none": " || ".join(tests(rows, columns, "<")),
+            "whole": " && ".join(tests(rows[::-1], columns[::-1], ">=")),
+            "inside": " && ".join(tests(["tw_at_row"] * 2, ["tw_at_column"] * 2, ">=")),
         }  # fmt: skip
 
     def _registers(self) -> dict[str, object]:
@@ -299,8 +323,9 @@ class _Context:
     def _start(self, number: int) -> str:
         """The first element that the nest touches by an access."""
         nest = self.product.nest
-        loops = (nest.rows, nest.columns, nest.depth, *([nest.batch] if nest.batch else []))
-        low = {lp.var: lp.lower for lp in loops}
+        loops = nest.rows, nest.columns, nest.depth
+        low = {lp.var: first for lp, (first, _) in zip(loops, bounds(nest), strict=True)}
+        low |= {nest.batch.var: nest.batch.lower} if nest.batch else {}
         index = tuple(tuple(substitute(e, low) for e in x) for x in nest.instance.accesses)
         printer = DeviceBody(self.scop, self.ints, {})
         return printer.access(nest.statement, replace(nest.instance, accesses=index), number)
