@@ -16,10 +16,11 @@ from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DeviceCode, emit_device
 from codegen.gpu.kernels import has_grid
 from codegen.gpu.plan.device import Device, load_device
+from codegen.gpu.plan.panels import panel_plan
 from codegen.gpu.plan.strategy import device_plan, in_strips
 from codegen.gpu.staged.choose import staged_loops, with_staged_loops
 from codegen.gpu.steps.choose import step_tiles, with_steps
-from codegen.gpu.tiles.choose import in_tiles, tiled_products
+from codegen.gpu.tiles.choose import in_tiles, tiled_by, tiled_products
 from codegen.gpu.tiles.find import NoTiles
 from codegen.options import GenOptions
 from codegen.plan.model import Grid, Plan, Tile
@@ -100,8 +101,17 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> P
 
 
 def _own_plan(model: Modelled, device: Device, dialect: Dialect) -> tuple[Decision, CNode]:
-    """A plan of the tool's own, with strips for stencils where these can be proven."""
+    """A plan of the tool's own: in panels where all of their products run in tiles, with strips for stencils where
+    these can be proven."""
     plain = device_plan(model.program, device, dialect.tiles)
+    panels = panel_plan(model.program, plain, device) if dialect.tiles else None
+    if panels is not None:
+        try:
+            code = _proven(panels.decision.program)
+        except Unsupported:
+            code = None
+        if code is not None and panels.products <= tiled_by(in_tiles(panels.decision, code, device)):
+            return panels.decision, code
     cut = in_strips(model.program, plain, device)
     if any(isinstance(d, Tile) for d in cut.plan.directives):
         try:

@@ -38,7 +38,7 @@ def device_plan(source: Program, processor: Device, tiles: bool = False) -> Deci
     """The cheaper of two orders: by levels, in the iterators of the source, and isl's, which may skew. Products stand
     apart where they can run in tiles."""
     products = frozenset(s.name for s in source.scop.statements if tiles and _is_product(source.scop, s))
-    found = [_planned(source, device_order(source, products), processor)]
+    found = [planned(source, device_order(source, products), processor)]
     if _cost(found[0].program, processor) > _bound(source):
         found += _other(source, processor)
     if not any(_grids(d) for d in found):
@@ -68,7 +68,7 @@ def _grids(d: Decision) -> bool:
 def _other(source: Program, processor: Device) -> list[Decision]:
     try:
         tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
-        return [_planned(source, _threads_first(source, tree), processor)]
+        return [planned(source, _threads_first(source, tree), processor)]
     except (InputError, isl.Error):
         return []
 
@@ -89,7 +89,7 @@ def _waves(source: Program, processor: Device) -> list[Decision]:
     for skewed in (False, True):
         try:
             tree = isl_schedule(source.scop, source.deps, source.tree, "smart") if skewed else source.tree
-            d = _planned(source, _threads_first(source, waves(source.scop, ties, tree)), processor)
+            d = planned(source, _threads_first(source, waves(source.scop, ties, tree)), processor)
         except (InputError, isl.Error):
             continue
         out.append(d)
@@ -105,7 +105,7 @@ def _split(source: Program, processor: Device) -> list[Decision]:
         return []
     try:
         apart = apply(source, cut)
-        found = _planned(apart, device_order(apart), processor)
+        found = planned(apart, device_order(apart), processor)
     except (InputError, isl.Error):
         return []
     return [replace(found, plan=replace(found.plan, directives=(cut, *found.plan.directives)))]
@@ -120,10 +120,11 @@ def _bound(source: Program) -> float:
 def in_strips(source: Program, plain: Decision, processor: Device) -> Decision:
     """The same plan with strips for the threads of stencils."""
     first = plain.plan.directives[0] if plain.plan.directives else None
-    return _planned(source, first.tree, processor, strips=True) if isinstance(first, Schedule) else plain
+    return planned(source, first.tree, processor, strips=True) if isinstance(first, Schedule) else plain
 
 
-def _planned(source: Program, tree: Node, processor: Device, strips: bool = False) -> Decision:
+def planned(source: Program, tree: Node, processor: Device, strips: bool = False) -> Decision:
+    """The plan of an order: threads for the loops in it that carry nothing."""
     p, out = source.with_tree(tree), [Schedule(tree)]
     directives: list[Directive] = [*out]
     remarks: list[Diagnostic] = []

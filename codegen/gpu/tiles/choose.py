@@ -123,6 +123,11 @@ def in_tiles(d: Decision, code: CNode, processor: Device) -> Decision:
     return d
 
 
+def tiled_by(d: Decision) -> frozenset[str]:
+    """Statements that a plan has tiles for."""
+    return frozenset(x.loops[0][0].stmt for x in d.plan.directives if isinstance(x, Registers))
+
+
 def _proposed(scop: Scop, nest: Nest, processor: Device) -> tuple[BlockTile, ...]:
     """Directives for a product, if they can be proven. Raises NoTiles."""
     pads = {a: max(PAD, 16 // n) for a, n in staged_arrays(scop, nest).items()}

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import islpy as isl
+
 from codegen.ast.ctree import CExpr, CNode, For, Instance, Name, expr_names
 from codegen.gpu.body import plain_type
 from codegen.gpu.tiles.cut import CutBox, NoCut, cut_box, wrong_cut
@@ -127,8 +129,8 @@ def tiled(
     deep = unit is not None or not filled
     operands = tuple(_operand(scop, nest, k, pads, deep) for k in _read(s, nest.what.own))
     arrays = {s.accesses[o.access].array for o in operands}
-    if s.accesses[s.target].array in arrays:
-        raise NoTiles("it reads other elements of the array that it writes")
+    if s.accesses[s.target].array in arrays and not _apart(scop, nest, operands):
+        raise NoTiles("it reads elements that it writes elsewhere")
     if {o.side for o in operands} != {0, 1} or {o.name for o in operands} != pads.keys():
         raise NoTiles("operands of rows and of columns are staged, and nothing else")
     kinds = {o.bytes for o in operands} | {scop.arrays[s.accesses[s.target].array].elem.bytes}
@@ -144,6 +146,26 @@ def tiled(
     order = loading_ahead(staging.stages, steps) if ahead else pipelined(staging.stages, steps)
     vector = 16 // max(kinds) if same else 1
     return TiledProduct(nest, tuple(tiles), staging, operands, order, step, not filled, vector)
+
+
+def _apart(scop: Scop, nest: Nest, operands: Sequence[StagedOperand]) -> bool:
+    """Does no block read what another one writes, for any values of the loops around the product? Operands read what
+    the statement reads and nothing else: where rows and columns are cut off, they are so at all depths alike."""
+    s, what = nest.statement, nest.what
+    inner = sorted((*what.rows, *what.columns, *what.depth), reverse=True)
+    if nest.batch is not None:
+        return False
+
+    def touched(number: int) -> isl.Map:
+        """From the values of the loops around to elements."""
+        found = s.accesses[number].relation.intersect_domain(s.domain.intersect_params(scop.context))
+        found = found.set_tuple_name(isl.dim_type.in_, "") if found.has_tuple_id(isl.dim_type.in_) else found
+        for d in inner:
+            found = found.project_out(isl.dim_type.in_, d, 1)
+        return found
+
+    array, written = s.accesses[s.target].array, touched(s.target)
+    return all(written.intersect(touched(o.access)).is_empty() for o in operands if s.accesses[o.access].array == array)
 
 
 def _is_float(scop: Scop, s: Statement) -> bool:
