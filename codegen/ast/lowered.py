@@ -13,14 +13,12 @@ from __future__ import annotations
 from typing import Union
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Name
+from codegen.isa.widths import WIDTHS as WIDTHS
 from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.types import CType
 
 Index = tuple[CExpr, ...]
-
-
-WIDTHS = (16, 32, 64)  # bytes of a vector, where the compiler's macros choose
 
 
 @record

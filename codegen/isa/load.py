@@ -16,6 +16,7 @@ from typing import Any
 from codegen.isa.common import common, underlying
 from codegen.isa.known import own
 from codegen.isa.model import C_TYPES, LONGEST_BITS, Isa, Vec, bits_of, is_float
+from codegen.isa.widths import OPEN, opened
 from codegen.resources import data_dir, toml
 from codegen.scop.lanes import ELEMENTS
 
@@ -25,7 +26,10 @@ _WORD = re.compile(r"<(\w+)>")
 
 @cache
 def load(name: str, vector_bits: int = GENERIC_BITS) -> Isa:
-    """The instruction set called `name`. `vector_bits` is the width for `generic`; the others know theirs."""
+    """The instruction set called `name`. `vector_bits` is the width for `generic`, and the most
+    that it may be where it is left open; the others know theirs."""
+    if name == OPEN:
+        return opened(load("generic", vector_bits))
     if underlying(name):
         return common(load(underlying(name), vector_bits))
     mine = own(name)

@@ -17,6 +17,7 @@ from codegen.lower.conditions import asked_ahead
 from codegen.lower.counters import int_counter
 from codegen.lower.invariant_loads import read_ahead
 from codegen.lower.lanes import in_lanes
+from codegen.lower.matrix_vector import opened
 from codegen.lower.outer_vectors import outer_lanes
 from codegen.lower.reductions import reduction_strips
 from codegen.lower.shift import runs_for_sure
@@ -36,7 +37,8 @@ def lowered(scop: Scop, node: CNode, wider: bool = False) -> CNode:
     if isinstance(node, For):
         return _loop(scop, node, wider)
     if isinstance(node, ProductNode):
-        return replace(node, body=lowered(scop, node.body, wider), exact=_kernels(scop, node))
+        product = opened(node.product) if wider else node.product
+        return replace(node, product=product, body=lowered(scop, node.body, wider), exact=_kernels(scop, node))
     return with_kids(node, partial(lowered, scop, wider=wider))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from codegen.isa.common import underlying
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
+from codegen.isa.widths import OPEN
 from codegen.lower.nest.kernel import NestKernel
 from codegen.target.emit import AnyKernel
 from codegen.target.finish.outline import outlined
@@ -33,9 +34,10 @@ def kernel_texts(kernels: frozenset[AnyKernel], require: bool) -> list[str]:
     """For each instruction set what its kernels need, then the kernels; then those among which the compiler's macros
     choose."""
     out: list[str] = []
-    for name, bits in sorted({(n, b) for n, b, k in kernels if not isinstance(k, Portable)}):
+    for name, bits in sorted({(n, b) for n, b, k in kernels if not isinstance(k, Portable) and n != OPEN}):
         out += _test(load_isa(name, bits), require)
         out += _of_one_isa(kernels, name, bits)
+    out += _matvecs([(load_isa(n, b), k) for n, b, k in kernels if n == OPEN and isinstance(k, MatvecKernel)])
     portable = [k for _, _, k in kernels if isinstance(k, Portable)]
     return [x.strip("\n") + "\n" for x in (*out, *_chosen(portable))]
 
@@ -49,7 +51,19 @@ def _of_one_isa(kernels: Iterable[AnyKernel], name: str, bits: int) -> list[str]
     out = _nests(isa, nests) if nests else []
     texts = list(dict.fromkeys(micro_kernel(isa, k) for k in tiles))
     out += [prelude(isa, tiles), *map(_once, texts)] if tiles else []
-    return out + ([matvec_prelude(isa, matvecs), *(_once(matvec_kernel(isa, k)) for k in matvecs)] if matvecs else [])
+    return out + _matvecs([(isa, k) for k in matvecs])
+
+
+def _matvecs(kernels: Iterable[tuple[Isa, MatvecKernel]]) -> list[str]:
+    found = sorted(kernels, key=lambda x: repr(x[1]))
+    return [matvec_prelude(found), *(_once(matvec_kernel(*x)) for x in found)] if found else []
+
+
+def vectors_of(kernels: Iterable[AnyKernel]) -> frozenset[str]:
+    """The helpers that have the vectors of kernels whose width is left open."""
+    found = [(load_isa(n, b), k) for n, b, k in kernels if n == OPEN and isinstance(k, MatvecKernel)]
+    types = {f"{isa.vec(k.elem).vector}_type" for isa, k in found}
+    return frozenset(types | {f"{isa.vec(k.elem).vector}_pick" for isa, k in found if k.form == "across"})
 
 
 def _chosen(portable: Iterable[Portable]) -> list[str]:

@@ -8,7 +8,7 @@ from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
 from codegen import __version__
-from codegen.ast.lowered import WIDTHS
+from codegen.isa.widths import WIDTHS, lanes_macro
 from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.source.language import CXX, C, Language
@@ -59,9 +59,13 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: Su
         return ""
     texts: list[str] = []
     if kernels:
-        from codegen.target.kernels import kernel_texts  # what few files need; start-up time counts in a build
+        from codegen.target.kernels import (  # what few files need; start-up time counts in a build
+            kernel_texts,
+            vectors_of,
+        )
 
         texts = kernel_texts(kernels, how.require)
+        helpers |= vectors_of(kernels)
     text = (
         environment()
         .get_template("file.c.j2")
@@ -120,16 +124,21 @@ def _zipped(n: int) -> dict[str, list[int]]:
 
 
 def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
-    """Vector types by their names, `tw_f64x2u`, or `tw_f64v` for as many elements as the compiler's macros tell."""
-    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)(?:x(\d+)u|v)", h) for h in sorted(helpers))
+    """Vector types by their names, `tw_f64x2u`, or `tw_f64v` for as many elements as the compiler's macros tell, of at
+    most 32 bytes if that is `tw_f64v32`."""
+    names = sorted({h.removesuffix("_type") for h in helpers})
+    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)(?:x(\d+)u|v(\d*))", h) for h in names)
     return [
         {
             "name": m[0],
             "scalar": _SCALARS[m[1] + m[2]],
-            "lanes": "" if m[3] else f"TW_{m[1]}{m[2]}_LANES".upper(),
+            "lanes": "" if m[3] else lanes_macro(m[1] + m[2], int(m[4] or WIDTHS[-1])),
             "count": int(m[3] or 0),
             "each": int(m[2]) // 8,
+            "most": m[4] or "",
             "bytes": int(m[2]) // 8 * int(m[3]) if m[3] else "TW_VECTOR_BYTES",
+            "placed": m[0] in helpers,
+            "pick": f"{m[0]}_pick" in helpers,
             "turned": f"{m[0]}_turned" in helpers,
             "chosen": f"{m[0]}_chosen" in helpers,
             "picked": sorted(h.split("_at_")[1].split("_") for h in helpers if h.startswith(f"{m[0]}_at_")),

@@ -12,6 +12,15 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
 TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define TW_VECTOR_BYTES 64
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TW_VECTOR_BYTES 32
+#else
+#define TW_VECTOR_BYTES 16
+#endif
+#define TW_F64_LANES (TW_VECTOR_BYTES / 8)
+typedef double tw_f64v __attribute__((vector_size(TW_VECTOR_BYTES), aligned(sizeof(double)), may_alias));
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
 #define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
@@ -89,40 +98,38 @@ TW_INLINE long tw_thread(void) { return 0; }
 #else
 #define TW_UNROLL _Pragma("GCC unroll 64")
 #endif
-typedef double tw_f64x2 __attribute__((vector_size(16)));
-typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-#ifndef TW_V128_F64_LANES_7X8_SUB_MUL_P8_
-#define TW_V128_F64_LANES_7X8_SUB_MUL_P8_
+#ifndef TW_OPEN_F64_LANES_7X8_SUB_MUL_P8_
+#define TW_OPEN_F64_LANES_7X8_SUB_MUL_P8_
 /* A step with each of so many lines of a, on `vectors` vectors of y from element j on. */
-__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7x8_sub_mul_p8_block(
-    int lines, int vectors, const double **line, const tw_f64x2 *b, double *y, long j)
+__attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_p8_block(
+    int lines, int vectors, const double **line, const tw_f64v *b, double *y, long j)
 {
-  tw_f64x2 sum[8];
+  tw_f64v sum[8];
   TW_UNROLL for (int v = 0; v < vectors; v++)
-    sum[v] = *(const tw_f64x2u *)(y + j + 2 * v);
+    sum[v] = *(const tw_f64v *)(y + j + TW_F64_LANES * v);
   TW_UNROLL for (int r = 0; r < lines; r++)
     TW_UNROLL for (int v = 0; v < vectors; v++) {
-      tw_f64x2 acc = sum[v];
-      acc = acc - ((*(const tw_f64x2u *)(line[r] + j + 2 * v)) * b[r]);
+      tw_f64v acc = sum[v];
+      acc = acc - ((*(const tw_f64v *)(line[r] + j + TW_F64_LANES * v)) * b[r]);
       sum[v] = acc;
     }
   TW_UNROLL for (int v = 0; v < vectors; v++)
-    *(tw_f64x2u *)(y + j + 2 * v) = sum[v];
+    *(tw_f64v *)(y + j + TW_F64_LANES * v) = sum[v];
 }
 /* The steps p, p + 1, ..., as many as `lines`, of all elements of y. */
-__attribute__((always_inline)) static inline void tw_v128_f64_lanes_7x8_sub_mul_p8_steps(
+__attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_p8_steps(
     int lines, int vectors, int ahead, long p, long n, const double *restrict a, long pitch, const double *restrict x,
     double *restrict y)
 {
   const double *line[7];
-  tw_f64x2 b[7];
+  tw_f64v b[7];
   TW_UNROLL for (int r = 0; r < lines; r++) {
     line[r] = a + (p + r) * pitch;
-    b[r] = x[p + r] - (tw_f64x2){ 0 };
+    b[r] = x[p + r] - (tw_f64v){ 0 };
   }
   long j = 0;
-  for (; j <= n - 2 * vectors; j += 2 * vectors) {
-    TW_UNROLL for (int e = ahead; e < ahead + 2 * vectors; e += 8)
+  for (; j <= n - TW_F64_LANES * vectors; j += TW_F64_LANES * vectors) {
+    TW_UNROLL for (int e = ahead; e < ahead + TW_F64_LANES * vectors; e += 8)
       TW_UNROLL for (int r = 0; r < lines; r++)
         if (lines > 1)
           TW_PREFETCH(line[r], j + e, 0);
@@ -130,21 +137,21 @@ __attribute__((always_inline)) static inline void tw_v128_f64_lanes_7x8_sub_mul_
           TW_FETCH(line[r], j + e);
           TW_FETCH(y, j + e);
         }
-    tw_v128_f64_lanes_7x8_sub_mul_p8_block(lines, vectors, line, b, y, j);
+    tw_open_f64_lanes_7x8_sub_mul_p8_block(lines, vectors, line, b, y, j);
   }
-  for (; j <= n - 2; j += 2)
-    tw_v128_f64_lanes_7x8_sub_mul_p8_block(lines, 1, line, b, y, j);
+  for (; j <= n - TW_F64_LANES; j += TW_F64_LANES)
+    tw_open_f64_lanes_7x8_sub_mul_p8_block(lines, 1, line, b, y, j);
   if (j < n) {
-    double rest[16] = { 0 };
+    double rest[8 * TW_F64_LANES] = { 0 };
     const double *tail[7];
     for (long e = 0; e < n - j; e++) {
       rest[e] = y[j + e];
       TW_UNROLL for (int r = 0; r < lines; r++)
-        rest[2 * r + 2 + e] = line[r][j + e];
+        rest[TW_F64_LANES * (r + 1) + e] = line[r][j + e];
     }
     TW_UNROLL for (int r = 0; r < lines; r++)
-      tail[r] = rest + 2 * r + 2;
-    tw_v128_f64_lanes_7x8_sub_mul_p8_block(lines, 1, tail, b, rest, 0);
+      tail[r] = rest + TW_F64_LANES * (r + 1);
+    tw_open_f64_lanes_7x8_sub_mul_p8_block(lines, 1, tail, b, rest, 0);
     for (long e = 0; e < n - j; e++)
       y[j + e] = rest[e];
   }
@@ -153,14 +160,14 @@ __attribute__((always_inline)) static inline void tw_v128_f64_lanes_7x8_sub_mul_
  *   sub(acc, mul(a, b))
  * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several` steps are taken
  * 7 at a time; `several` is a multiple of that. */
-static void tw_v128_f64_lanes_7x8_sub_mul_p8(long n, long k, long several, const double *restrict a, long pitch,
+static void tw_open_f64_lanes_7x8_sub_mul_p8(long n, long k, long several, const double *restrict a, long pitch,
                                              const double *restrict x, double *restrict y)
 {
   long p = 0;
   for (; p < several; p += 7)
-    tw_v128_f64_lanes_7x8_sub_mul_p8_steps(7, 8, 8, p, n, a, pitch, x, y);
+    tw_open_f64_lanes_7x8_sub_mul_p8_steps(7, 8, 8, p, n, a, pitch, x, y);
   for (; p < k; p++)
-    tw_v128_f64_lanes_7x8_sub_mul_p8_steps(1, 8, 64, p, n, a, pitch, x, y);
+    tw_open_f64_lanes_7x8_sub_mul_p8_steps(1, 8, 64, p, n, a, pitch, x, y);
 }
 #endif
 /* Loops that count down, and one that counts by two. */
@@ -202,13 +209,13 @@ void back(int n, double x[n], const double L[n][n])
                   const long tw_first = tw_units * tw_me / tw_size * 8;
                   const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
                   for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
-                    tw_v128_f64_lanes_7x8_sub_mul_p8(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
+                    tw_open_f64_lanes_7x8_sub_mul_p8(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
                                                      tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
                                                      tw_y + tw_b);
                 }
               } else {
                 for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
-                  tw_v128_f64_lanes_7x8_sub_mul_p8(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
+                  tw_open_f64_lanes_7x8_sub_mul_p8(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
                                                    tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
                                                    tw_y + tw_b);
               }

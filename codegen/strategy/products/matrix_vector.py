@@ -172,7 +172,8 @@ def _rows_across(cpu: Processor) -> int:
     """
     turns = (cpu.lanes - 1).bit_length()
     groups = ceil(cpu.repeat * cpu.throughput / (1 + turns))
-    return max(1, min(groups, MOST_ROWS // cpu.lanes, 2 * cpu.l1.ways // cpu.lanes)) * cpu.lanes
+    most = max(1, min(groups, MOST_ROWS // cpu.lanes, 2 * cpu.l1.ways // cpu.lanes))
+    return (1 << (most.bit_length() - 1)) * cpu.lanes
 
 
 def _power(n: int) -> int:

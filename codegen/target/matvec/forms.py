@@ -12,11 +12,13 @@ and computes one sum after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
 from codegen.isa.text import bare
+from codegen.isa.widths import is_open
 from codegen.record import record
 from codegen.target.matvec.lines import Ops, numbered
-from codegen.target.matvec.shuffle import rotations, shuffle, transpose
+from codegen.target.matvec.shuffle import rotations, shuffle, transpose, transpose_open
 from codegen.target.product.microkernel_view import plus, times
 
 # So many requests for lines of cache are made at once, more one after the other.
@@ -57,15 +59,17 @@ class FormTexts:
 
     def spot(self, matrix: int, before: int) -> str:
         """Where a copy of line r begins in an array that begins with copies of so many vectors."""
-        lanes = self.o.lanes
-        return plus(times(lanes * self.o.matrices, "r"), str(lanes * (matrix + before)))
+        lanes, lines = self.o.lanes, self.o.matrices
+        if is_open(self.o.isa):
+            return self.o.elements(plus(times(lines, "r"), str(matrix + before)))
+        return plus(times(lanes * lines, "r"), str(lanes * (matrix + before)))
 
     def at(self, start: str, *more: str) -> str:
         return plus(start, *more)
 
     def vectors(self, name: str) -> str:
         """The distance of vector `name` from the first one."""
-        return times(self.o.lanes, name)
+        return self.o.elements(name)
 
     def load(self, start: str, *more: str) -> str:
         return bare(self.o.load(plus(start, *more)))
@@ -92,7 +96,14 @@ def column_step(f: FormTexts, q: int) -> str:
 
 def transposed(f: FormTexts) -> list[str]:
     """Lines that load and turn a block of every matrix."""
-    o, out = f.o, []
+    o, out = f.o, list[str]()
+    if is_open(o.isa):
+        for m in f.matrices:
+            row = plus(o.elements("g"), "r")
+            out += [f"TW_UNROLL for (int r = 0; r < {o.count}; r++)",
+                    f"  {m.columns}[g][r] = {bare(o.load(f'{m.line}[{row}] + j'))};"]
+            out += transpose_open(o.isa, o.elem, f"{m.columns}[g]")
+        return out
     for m, stem in zip(f.matrices, numbered("r", o.matrices), strict=True):
         rows = [f"{stem}_{r}" for r in range(o.lanes)]
         places = [plus(f"{m.line}[{plus(times(o.lanes, 'g'), str(r))}]", "j") for r in range(o.lanes)]
@@ -104,12 +115,19 @@ def transposed(f: FormTexts) -> list[str]:
     return out
 
 
-def share(o: Ops, groups: int) -> int:
+def share(o: Ops, groups: int) -> str:
     """Of how many rows a line of cache is requested with each block of columns. Few requests stand at the beginning of
     a line, more are spread over it: many at a time hold up the loads. Neoverse N1, 4 rows, f64, 4096 x 4096: 15.6 GB/s
     at the beginning, 13.6 spread, 14.2 where gcc puts them; 8 rows, f32, 512 x 512: 19.1, 21.7 and 21.1."""
     rows = groups * o.lanes
-    return rows if rows * o.matrices <= FEW_REQUESTS else -(-rows // (o.line // o.lanes))
+    return str(rows if rows * o.matrices <= FEW_REQUESTS else -(-rows // (o.line // o.lanes)))
+
+
+def open_share(o: Ops, rows: int) -> str:
+    """The same for so many rows, whatever the width."""
+    both = gcd(rows, o.line)
+    share = times(rows // both, o.count)
+    return share if o.line == both else f"{share} / {o.line // both}"
 
 
 def joined(f: FormTexts, join: str) -> list[str]:

@@ -10,12 +10,13 @@ from functools import cache
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa
 from codegen.isa.text import PREFETCH
+from codegen.isa.widths import at_width, is_open, widths
 from codegen.record import record
 from codegen.scop.lanes import Lane, spelled
 from codegen.target.matvec import forms
-from codegen.target.matvec.forms import FormTexts, share
+from codegen.target.matvec.forms import FormTexts, open_share, share
 from codegen.target.matvec.lines import FETCH, Ops, numbered
-from codegen.target.matvec.shuffle import definition, macro
+from codegen.target.matvec.shuffle import definition, halves, macro, open_definition
 from codegen.target.text.templates import environment
 
 # Lines of cache between request and use where rows of the matrix are read one by one. The hardware follows a single
@@ -51,19 +52,22 @@ def name(isa: Isa, mk: MatvecKernel) -> str:
 
 def grouped(isa: Isa, mk: MatvecKernel) -> bool:
     """Can the kernel take several lines at a time, and fewer?"""
-    return mk.form != "across" or mk.streams > isa.lanes_max(mk.elem)
+    least = at_width(isa, widths(isa)[0]) if is_open(isa) else isa
+    return mk.form != "across" or mk.streams > least.lanes_max(mk.elem)
 
 
 def ops(isa: Isa, mk: MatvecKernel) -> Ops:
     return Ops(isa, mk.elem, mk.step, mk.matrices, mk.operands, mk.consts)
 
 
-def calls(isa: Isa, mk: MatvecKernel) -> tuple[tuple[int, ...], ...]:
+def calls(isa: Isa, mk: MatvecKernel) -> tuple[tuple[int | str, ...], ...]:
     """The constants that the function for some lines gets: for several lines, then for one; in form "across" for one
     vector of lines."""
     o = ops(isa, mk)
     near = ALONE_LINES * o.line if mk.ahead else 0
     if mk.form == "across":
+        if is_open(isa):
+            return (o.groups(mk.streams), open_share(o, mk.streams)), ("1", o.count)
         groups = sorted({mk.streams // o.lanes, 1}, reverse=True)
         return tuple((n, share(o, n)) for n in groups)
     sizes = ((mk.streams, mk.vectors, mk.ahead), (1, mk.alone, near))
@@ -102,14 +106,29 @@ def _parameters(isa: Isa, mk: MatvecKernel) -> list[str]:
     ]
 
 
-def matvec_prelude(isa: Isa, kernels: Iterable[MatvecKernel]) -> str:
-    """What the kernels need above them, only what is used."""
+def turning(isa: Isa, mk: MatvecKernel) -> dict[str, str]:
+    """The macros that shuffle lanes in a kernel, by the name of one of them."""
+    if is_open(isa):
+        text = open_shuffles(isa, mk)
+        return {halves(mk.elem)[0]: text} if text else {}
+    word = macro(isa, mk.elem)
+    return {word: definition(isa, mk.elem)} if word in matvec_kernel(isa, mk) else {}
+
+
+def open_shuffles(isa: Isa, mk: MatvecKernel) -> str:
+    """Those of a kernel whose width is open: what they do depends on it. Empty for others."""
+    return open_definition(isa, mk.elem) if is_open(isa) and mk.form == "across" else ""
+
+
+def matvec_prelude(kernels: Iterable[tuple[Isa, MatvecKernel]]) -> str:
+    """What the kernels need above them, only what is used. Their instruction sets are one, but for the width of open
+    ones."""
     kernels = tuple(kernels)
-    texts = [matvec_kernel(isa, k) for k in kernels]
+    texts = [matvec_kernel(isa, k) for isa, k in kernels]
+    isa = kernels[0][0]
     found = definitions(isa, texts)
-    for elem in sorted({k.elem for k in kernels}):
-        if any(macro(isa, elem) in t for t in texts):
-            found[macro(isa, elem)] = definition(isa, elem)
+    for own, k in sorted(kernels, key=lambda x: x[1].elem):
+        found |= turning(own, k)
     fixed_width = re.search(r"\bu?int\d+_t\b", "\n".join([*texts, *found.values()]))
     return (
         environment()

@@ -8,6 +8,7 @@ from codegen.isa.model import Isa, bits_of, is_float
 from codegen.isa.text import LINE_BYTES, ScalarOperand, bare, call, expression, takes_lane
 from codegen.record import record
 from codegen.scop.lanes import Lane
+from codegen.target.product.microkernel_view import times
 
 FETCH = "TW_FETCH"
 _SWAP = {"a": "b", "b": "a"}
@@ -35,6 +36,21 @@ class Ops:
     @property
     def lanes(self) -> int:
         return self.isa.lanes_max(self.elem)
+
+    @property
+    def count(self) -> str:
+        """The elements of a vector as C text."""
+        return self.isa.vec(self.elem).lanes
+
+    def elements(self, vectors: str) -> str:
+        """How many elements so many vectors have."""
+        if self.count.isdigit():
+            return times(self.lanes, vectors)
+        return times(int(vectors), self.count) if vectors.isdigit() else f"{self.count} * {_factor(vectors)}"
+
+    def groups(self, elements: int) -> str:
+        """How many vectors have so many elements."""
+        return str(elements // self.lanes) if self.count.isdigit() else f"{elements} / {self.count}"
 
     @property
     def line(self) -> int:
@@ -88,6 +104,10 @@ class Ops:
         name = self.scalar.removesuffix("_t").upper()
         least = "0" if self.elem[0] == "u" else f"{name}_MIN"
         return {"zero": "0", "one": "1", "ones": f"({self.scalar})-1", "most": f"{name}_MAX", "least": least}[kind]
+
+
+def _factor(text: str) -> str:
+    return text if text.isidentifier() else f"({text})"
 
 
 def swapped(e: Lane) -> Lane:

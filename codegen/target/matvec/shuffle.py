@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codegen.isa.model import C_TYPES, Isa, bits_of
+from codegen.isa.widths import is_open, lanes_at, widths
 
 PART_BITS = 128
 Mix = Callable[[str, str, Sequence[int]], str]
@@ -16,7 +17,7 @@ Mix = Callable[[str, str, Sequence[int]], str]
 
 def macro(isa: Isa, elem: str) -> str:
     """The name of the shuffle of one element type: two vectors and the lanes of the result, counted through both."""
-    return f"{isa.prefix}_shuffle_{elem}".upper()
+    return f"{isa.vec(elem).vector}_pick".upper() if is_open(isa) else f"{isa.prefix}_shuffle_{elem}".upper()
 
 
 def definition(isa: Isa, elem: str) -> str:
@@ -93,3 +94,59 @@ def rotations(lanes: int) -> list[list[int]]:
     """Orders that bring to every lane the one half a vector away, then a quarter, and so on."""
     steps = [lanes >> k for k in range(1, lanes.bit_length())]
     return [[(i + step) % lanes for i in range(lanes)] for step in steps]
+
+
+# -- vectors whose width is left open ---------------------------------------------------------------
+
+
+def transpose_open(isa: Isa, elem: str, block: str) -> list[str]:
+    """Statements that transpose a square block of vectors in place, whatever their width: halves of 128-bit parts are
+    interleaved until all rows of a part have met, then wider vectors exchange their halves."""
+    vector, lanes = isa.vec(elem).vector, isa.vec(elem).lanes
+    part = lanes_at(elem, PART_BITS // 8)
+    out = list[str]()
+    apart = part // 2
+    while apart:
+        first = "r" if apart == 1 else "r + i"
+        inner = "" if apart == 1 else f" TW_UNROLL for (int i = 0; i < {apart}; i++)"
+        out += [f"TW_UNROLL for (int r = 0; r < {lanes}; r += {2 * apart}){inner} {{"]
+        out += [*_exchanged(vector, block, (first, f"{first} + {apart}"), interleaved(elem)), "}"]
+        apart //= 2
+    out += [f"TW_UNROLL for (int r = 0; r < {lanes} - {part}; r++) {{"]
+    return [*out, *_exchanged(vector, block, ("r", f"r + {part}"), halves(elem)), "}"]
+
+
+def _exchanged(vector: str, block: str, rows: tuple[str, str], macros: tuple[str, str]) -> list[str]:
+    """Two rows as what two macros make of them."""
+    first, second = (f"{block}[{row}]" for row in rows)
+    made = [f"{x} = {m}(low, high);" for m, x in zip(macros, (first, second), strict=True)]
+    return [f"  const {vector} low = {first}, high = {second};", f"  {' '.join(made)}"]
+
+
+def interleaved(elem: str) -> tuple[str, str]:
+    """Macros: the first halves of two vectors' 128-bit parts, an element of each in turn, and the second halves."""
+    return f"TW_{elem.upper()}_ZIP_LOW", f"TW_{elem.upper()}_ZIP_HIGH"
+
+
+def halves(elem: str) -> tuple[str, str]:
+    """Macros: the first halves of two vectors, and the second halves."""
+    return f"TW_{elem.upper()}_LOW", f"TW_{elem.upper()}_HIGH"
+
+
+def open_definition(isa: Isa, elem: str) -> str:
+    """The macros that `transpose_open` uses, for each width."""
+    out = list[str]()
+    for k, width in enumerate(reversed(widths(isa))):
+        lanes = lanes_at(elem, width)
+        last = width == widths(isa)[0]
+        out.append("#else" if last else f"#{'elif' if k else 'if'} {isa.vec(elem).lanes} == {lanes}")
+        for name, order in zip((*interleaved(elem), *halves(elem)), _orders(elem, lanes), strict=True):
+            out.append(f"#define {name}(x, y) {macro(isa, elem)}(x, y, {', '.join(map(str, order))})")
+    return "\n".join([*out, "#endif"])
+
+
+def _orders(elem: str, lanes: int) -> list[list[int]]:
+    part = lanes_at(elem, PART_BITS // 8)
+    low = [x for at in range(0, lanes, part) for i in range(part // 2) for x in (at + i, lanes + at + i)]
+    first = [*range(lanes // 2), *range(lanes, lanes + lanes // 2)]
+    return [low, [x + part // 2 for x in low], first, [x + lanes // 2 for x in first]]

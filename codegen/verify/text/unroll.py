@@ -154,6 +154,8 @@ class _Unroller:
             raise Unread(f"a constant is changed: {show(e)}")
         if e.kind == "binary" and e.text in _FOLDED and all(_is_integer(k) for k in kids):
             return Node("number", str(int(_FOLDED[e.text](*(int(k.text) for k in kids)))))
+        if e[:2] == ("binary", "/") and all(k.kind == "number" and k.text.isdigit() for k in kids):
+            return _quotient(*(int(k.text) for k in kids))
         return Node(e.kind, e.text, kids)
 
     def _element(self, e: Node, env: Env) -> Node | None:
@@ -203,6 +205,12 @@ class _Unroller:
         if not plain or not (typed or (e.kind == "name" and self.types.get(e.text) == wanted)):
             raise Unread(f"an argument {show(e)}")
         return made
+
+
+def _quotient(x: int, y: int) -> Node:
+    if not y:
+        raise Unread("a division by zero")
+    return Node("number", str(x // y))
 
 
 def _is_integer(e: Node) -> bool:

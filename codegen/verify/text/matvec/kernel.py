@@ -18,6 +18,7 @@ from codegen.verify.text.matvec.lanewise import neutral_text
 from codegen.verify.text.matvec.loops import KernelLoops
 from codegen.verify.text.matvec.state import SEVERAL, K, LocalValues, MatvecState, N, SelectedElement, Spec, Vector
 from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, TakenSteps
+from codegen.verify.text.matvec.widths import written_out
 from codegen.verify.text.poly import ZERO, Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_functions
 from codegen.verify.text.unroll import unrolled
@@ -41,23 +42,30 @@ class Paths:
         return self.found[d, mine]
 
 
-def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str) -> str:
-    """Why the printed function is not the kernel that callers take it for; empty when it is."""
+def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str, shuffles: str = "") -> str:
+    """Why the printed function is not the kernel that callers take it for; empty when it is. Where the width of vectors
+    is open, `shuffles` are the printed macros that move their lanes, and the function is right for every width."""
     try:
-        *others, function = read_functions(text, vector_types(isa))
-        parameters, body = function.parameters, unrolled(function, {}, {f.name: f for f in others})
-        spec = _spec(isa, mk)
-        lines = zip(spec.matrices, spec.pitches, strict=True)
-        several = ("several",) if grouped(isa, mk) else ()
-        wanted = ("n", "k", *several, *(x for pair in lines for x in pair), *spec.operands, "y", *spec.consts)
-        if parameters != wanted:
-            return f"its parameters are {', '.join(parameters)}"
-        run = KernelRun(isa, spec)
-        for end in run.run(body, _start(spec, mk.streams if several else 0)):
-            run.finished(end)
+        for own, each in written_out(isa, mk.elem, text, shuffles):
+            _prove(own, mk, each, grouped(isa, mk))
     except Unread as error:
         return str(error)
     return ""
+
+
+def _prove(isa: Isa, mk: MatvecKernel, text: str, together: bool) -> None:
+    """Raises Unread. Rows or steps that are taken `together` are a parameter."""
+    *others, function = read_functions(text, vector_types(isa))
+    parameters, body = function.parameters, unrolled(function, {}, {f.name: f for f in others})
+    spec = _spec(isa, mk)
+    lines = zip(spec.matrices, spec.pitches, strict=True)
+    several = ("several",) if together else ()
+    wanted = ("n", "k", *several, *(x for pair in lines for x in pair), *spec.operands, "y", *spec.consts)
+    if parameters != wanted:
+        raise Unread(f"its parameters are {', '.join(parameters)}")
+    run = KernelRun(isa, spec)
+    for end in run.run(body, _start(spec, mk.streams if several else 0)):
+        run.finished(end)
 
 
 def _spec(isa: Isa, mk: MatvecKernel) -> Spec:

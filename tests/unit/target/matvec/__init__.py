@@ -1,0 +1,1 @@
+"""Matrix-vector products as text."""
