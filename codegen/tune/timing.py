@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from statistics import median
+from statistics import mean, median
 
 from codegen.record import record
 
@@ -33,12 +33,16 @@ class Runs:
     seconds: float = 0.25
 
 
-TICK = 1e-9  # seconds that a run takes at least: clocks of processor time stand still over shorter ones
+TICK = 1e-9  # seconds that a run takes at least, for whoever divides by them
 
 
 def timing(seconds: Sequence[float]) -> Timing:
-    """Figures of some runs; none is 0, for whoever divides by them."""
-    ordered = sorted(max(s, TICK) for s in seconds)
+    """Figures of some runs. Clocks of processor time that stand still over a run, and jump over the next, are right on
+    the mean alone."""
+    ordered = sorted(seconds)
+    if ordered[0] <= 0:
+        taken = max(mean(ordered), TICK)
+        return Timing(taken, taken, 1.0, len(ordered))
     middle = median(ordered)
     low, high = ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
     return Timing(ordered[0], middle, (high - low) / middle, len(ordered))

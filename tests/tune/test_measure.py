@@ -120,6 +120,7 @@ def test_figures_depend_on_all_that_makes_the_code() -> None:
     assert {"nest/schedule.py", "nest/writer.py", "isa/load.py", "data/avx2.toml"} <= names
 
 
-def test_a_clock_that_stands_still_gives_times_that_can_be_divided_by() -> None:
-    taken = timing([0.0, 0.0, 0.0])
-    assert taken.best > 0 and taken.median > 0 and taken.spread == 0.0
+def test_a_clock_that_stands_still_is_right_on_the_mean() -> None:
+    taken = timing([0.0, 0.01, 0.0, 0.0])
+    assert taken.best == taken.median == 0.0025
+    assert timing([0.0, 0.0]).best > 0

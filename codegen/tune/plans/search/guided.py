@@ -1,5 +1,5 @@
 """Search led by the learned model: of everything near the plans that look best, measured or not, what looks best of all
-is measured next."""
+is measured next; and in each round one of the bases, of which the model may be wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDENED = 3  # points whose single turns join the candidates, in a round
 def guided(study: Study) -> None:
     """Begins with the bases and all single turns of the default plan; ends where nothing new is left."""
     guide, space = surrogate_of(study), study.space
-    own = space.start()
+    own, bases = space.start(), {space.start(k) for k in range(len(space.bases))}
     measured: dict[Point, float | None] = {}
     points, widened = {own}, set[Point]()
 
@@ -26,8 +26,10 @@ def guided(study: Study) -> None:
         for point in ranked(runs - widened)[:WIDENED]:
             widened.add(point)
             points |= {q for k in range(len(point.choices)) for q in space.along(point, k)}
-        points |= {space.start(k) for k in range(len(space.bases))}
-        chosen = ranked(points - measured.keys())[: max(2, study.jobs)]
+        points |= bases
+        other = ranked(bases - measured.keys() - {own})[:1]
+        best = [p for p in ranked(points - measured.keys()) if p not in other]
+        chosen = [*best[: max(2, study.jobs) - len(other)], *other]
         if not chosen:
             return
         for point, seconds in zip(chosen, study.measure(chosen), strict=True):
