@@ -130,6 +130,29 @@ def test_triangular_system(fmt: str, convert: dict, upper: bool) -> None:
         solve(x=x, L=encode(fmt, Codec((n, n)), [e for e in entries if e[0] != (3, 3)]), b=b)
 
 
+@pytest.mark.parametrize("upper", (False, True))
+@pytest.mark.parametrize("parallel", (False, True))
+def test_where_the_diagonal_of_a_triangle_is(upper: bool, parallel: bool) -> None:
+    """At the end of each row, where nothing is asked of the others; elsewhere, in two parts, zero, or missing."""
+    rng = np.random.default_rng(8)
+    solve = KernelCall(f"L(i,j)*x(j) = b(i){', j >= i' if upper else ''}", {"L": "CSR"}, parallel=parallel,
+                       flags=("-O1", "-Wall", "-Werror"))
+    for n in (0, 1, 2, 7, 33):
+        full = np.where(rng.random((n, n)) < 0.3, rng.random((n, n)), 0) + np.diag(2 + rng.random(n))
+        full = np.triu(full) if upper else np.tril(full)
+        entries = [((int(i), int(j)), full[i, j]) for i, j in zip(*np.nonzero(full), strict=True)]
+        twice = [(c, v / 2) for c, v in entries if c[0] == c[1]]
+        for given in (entries, entries[::-1], [*[e for e in entries if e[0][0] != e[0][1]], *twice, *twice],
+                      [*entries, *((c[::-1], 9.0) for c, _ in entries if c[0] != c[1])]):
+            b, x = rng.random(n), np.zeros(n)
+            solve(x=x, L=encode("CSR", Codec((n, n)), given), b=b)
+            np.testing.assert_allclose(full @ x, b, rtol=1e-10)
+        for given in ([(c, 0.0 if c == (n // 2, n // 2) else v) for c, v in entries],
+                      [e for e in entries if e[0] != (n // 2, n // 2)]) if n else ():
+            with pytest.raises(ConversionError, match="singular"):
+                solve(x=x, L=encode("CSR", Codec((n, n)), given), b=b)
+
+
 def test_conversion_and_kernel_in_one_function() -> None:
     shape, entries = cases(2)["wide"]
     spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": "COO"}, convert={"A": "BCSR"}, flags=("-O1",))

@@ -93,24 +93,50 @@ class _Common:
                 p.guard(y)
         return opened
 
-    def peel(self, p: StmtPrinter, i: str) -> bool:
-        """Where a row is one segment, its last entry (first, where the matrix is upper) mostly is the diagonal: taken
-        ahead of the others, no branch of the loop over them depends on where it is."""
+    def segment(self) -> tuple[For, Exp, Exp] | None:
+        """Where a row is one segment: its loop, column and value of the entry at its end (its begin, where the matrix
+        is upper), which mostly is the diagonal."""
         loops = [y for y in self.inner if isinstance(y, For)]
         if len(loops) != 1 or not loops[0].low.terms or not all(isinstance(y, (For, Let)) for y in self.inner):
-            return False
-        (loop,) = loops
-        at = {loop.var: var("tw_low") if self.k.upper else var("tw_high") - 1}
+            return None
+        at = {loops[0].var: var("tw_low") if self.k.upper else var("tw_high") - 1}
         j, value = self.j, self.value
         for y in reversed([y for y in self.inner if isinstance(y, Let)]):
             j, value = (subst(e, {y.var: y.value}) for e in (j, value))
-        w = p.w
-        w.line(f"int64_t tw_low = {p.c(loop.low)}, tw_high = {p.c(loop.high)};")
-        w.open(f"if (tw_low < tw_high && {p.c(subst(j, at))} == {i})")
-        w.line(f"pivot = {p.c(subst(value, at))};")
-        w.line("tw_low++;" if self.k.upper else "tw_high--;")
+        return loops[0], subst(j, at), subst(value, at)
+
+    def row(self, p: StmtPrinter, i: str, j: str) -> None:
+        """Everything of a row: what lies beside the diagonal is taken from the sum, the diagonal is the pivot. Where a
+        row is one segment, the diagonal is taken ahead of the others, so that no branch of the loop over them depends
+        on where it is; and where the inspector has seen it at the end of each row, nothing is asked of the others."""
+        w, found = p.w, self.segment()
+        take = f"{self.at(self.x, i) if self.sides else 'sum'} -= {p.c(self.value)} * {self.at(self.x, j)};"
+        step = "tw_low++;" if self.k.upper else "tw_high--;"
+        if found:
+            loop, column, value = found
+            w.line(f"int64_t tw_low = {p.c(loop.low)}, tw_high = {p.c(loop.high)};")
+            w.open("if (levels->ends)")
+            w.line(f"pivot = {p.c(value)};")
+            w.line(step)
+            opened = self.entries(p, True)
+            self.each(w, take)
+            for _ in range(opened):
+                w.close()
+            w.close("} else {")
+            w.depth += 1
+            w.open(f"if (tw_low < tw_high && {p.c(column)} == {i})")
+            w.line(f"pivot = {p.c(value)};")
+            w.line(step)
+            w.close()
+        opened = self.entries(p, found is not None)
+        w.open(f"if ({self.other_side(j, i)})")
+        self.each(w, take)
+        w.close(f"}} else if ({j} == {i}) {{")
+        w.depth += 1
+        w.line(f"pivot += {p.c(self.value)};")
         w.close()
-        return True
+        for _ in range(opened + (found is not None)):
+            w.close()
 
     def levels(self, name: str, p: StmtPrinter, desc: Descriptor) -> CFunction:
         w, n, i, j = p.w, desc.shape[0], p.c(self.i), p.c(self.j)
@@ -122,18 +148,28 @@ class _Common:
         w.line(f"{index} *row = tw_new({n}, sizeof *row, 0);")
         w.line(f"{index} *start = tw_new({n} + 2, sizeof *start, 1);")
         w.line("int64_t count = 0;")
+        if self.segment():
+            w.line(f"int ends = 1; /* is each row's {'first' if up else 'last'} entry its diagonal, and no other? */")
         w.open("if (!level || !row || !start)")
         w.line("status = TW_SPARSE_NO_MEMORY;")
         w.line("goto done;")
         w.close()
         w.comment("a row comes one level after the last of the rows it needs")
         w.open(f"for (int64_t {i} = {n} - 1; {i} >= 0; {i}--)" if up else f"for (int64_t {i} = 0; {i} < {n}; {i}++)")
-        w.line("int64_t own = 0;")
+        found = self.segment()
+        w.line(f"int64_t own = 0{', last = -1' if found else ''};")
         opened = self.entries(p)
         w.line(f"if ({j} {'>' if up else '<'} {i} && level[{j}] >= own)")
         w.line(f"    own = level[{j}] + 1;")
+        if found:
+            v = found[0].var
+            w.line(f"ends &= {self.other_side(j, i)} || ({j} == {i} && "
+                   f"{f'{v} == {p.c(found[0].low)}' if up else f'{v} + 1 == {p.c(found[0].high)}'});")
+            w.line(f"last = {j} == {i} ? {j} : last;")
         for _ in range(opened):
             w.close()
+        if found:
+            w.line(f"ends &= last == {i};")
         w.line(f"level[{i}] = own;")
         w.line("start[own + 1]++;")
         w.line("count = own + 1 > count ? own + 1 : count;")
@@ -148,6 +184,7 @@ class _Common:
         w.line("levels->count = count;")
         w.line("levels->start = start;")
         w.line("levels->row = row;")
+        w.line(f"levels->ends = {'ends' if self.segment() else '0'};")
         ending = Writer()
         ending.line("free(level);")
         ending.open("if (status != TW_SPARSE_OK)")
@@ -167,14 +204,14 @@ class _Common:
             w.line(line)
         w.open("for (int64_t l = 0; l < levels->count;)")
         w.line("const int64_t first = levels->start[l];")
-        w.line("int64_t last = levels->start[++l];")
+        w.line("int64_t last = levels->start[l = threads == 1 ? levels->count : l + 1];")
         many = "".join(f" * n_{k}" for k in self.sides)
         rows, more = "last - first", "levels->start[l + 1] - last"
         if many:
             rows, more = f"({rows}){many}", f"({more}){many}"
         w.line(f"const int wide = threads > 1 && {rows} > {WIDE};")
         w.comment("levels of few rows are solved together, in order, by one thread: starting threads takes longer")
-        w.line(f"while (!wide && l < levels->count && (threads == 1 || {more} <= {WIDE}))")
+        w.line(f"while (!wide && l < levels->count && {more} <= {WIDE})")
         w.line("    last = levels->start[++l];")
         w.pragma("parallel for schedule(static) reduction(|:singular) if(wide)")
         w.open("for (int64_t at = first; at < last; at++)")
@@ -182,18 +219,14 @@ class _Common:
         w.line(f"const int64_t {i} = threads == 1 ? {own} : levels->row[at]; /* one thread: rows as they come */")
         self.each(w, f"{self.at(self.x, i)} = {self.at(self.b, i)};" if self.sides else f"{v} sum = {self.b}[{i}];")
         w.line(f"{v} pivot = 0;")
-        peeled = self.peel(p, i)
-        opened = self.entries(p, peeled)
-        w.open(f"if ({self.other_side(j, i)})")
-        self.each(w, f"{self.at(self.x, i) if self.sides else 'sum'} -= {p.c(self.value)} * {self.at(self.x, j)};")
-        w.close(f"}} else if ({j} == {i}) {{")
+        self.row(p, i, j)
+        w.open("if (pivot == 0)")
+        w.line("singular = 1;")
+        self.each(w, f"{self.at(self.x, i)} = 0;")
+        w.close("} else {")
         w.depth += 1
-        w.line(f"pivot += {p.c(self.value)};")
+        self.each(w, f"{self.at(self.x, i)} = {self.at(self.x, i) if self.sides else 'sum'} / pivot;")
         w.close()
-        for _ in range(opened):
-            w.close()
-        w.line("singular |= pivot == 0;")
-        self.each(w, f"{self.at(self.x, i)} = pivot == 0 ? 0 : {self.at(self.x, i) if self.sides else 'sum'} / pivot;")
         w.close()
         w.close()
         return self.function(name, p, desc, "level after level", f", const tw_levels_i{self.types.index} *levels")

@@ -39,7 +39,8 @@ class KernelCall:
         self.kernel, self.renamed = made.kernel, made.renamed
         self.formats = {made.renamed.get(n, n): f for n, f in self.formats.items()}
         public = [f.prototype for f in made.functions if not f.prototype.startswith("static")]
-        levels = f"typedef struct {{ int64_t count; int{index}_t *start; int{index}_t *row; }} tw_levels_i{index};\n"
+        fields = f"int64_t count; int{index}_t *start; int{index}_t *row; int64_t ends;"
+        levels = f"typedef struct {{ {fields} }} tw_levels_i{index};\n"
         declared = declarations(made.structs, public)
         self.prototype = re.sub(r"restrict ", "", public[-1])
         threads = "-fopenmp" if parallel else "-fopenmp-simd"
