@@ -65,12 +65,12 @@ def _check(
     reads, writes = cells[False].coalesce(), cells[True].coalesce()
     times = times.intersect_domain(reads.union(writes).domain())
     if name in deps.folds:
-        kept = _lives_apart(scop, uses, times)
+        kept = _own_cells(scop, uses) or _lives_apart(scop, uses, times)
     else:
         should = deps.flows.get(name, isl.UnionMap.empty(space))
         kept = (
-            _one_writer(reads, writes, times, should)
-            or _own_cells(scop, uses)
+            _own_cells(scop, uses)
+            or _one_writer(reads, writes, times, should)
             or _last_writers(reads, writes, times, should)
         )
     if not kept:
@@ -79,8 +79,8 @@ def _check(
 
 
 def _one_writer(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, should: isl.UnionMap) -> bool:
-    """Has each cell that is read one writer, earlier, from which the source reads, too? As when every iteration has
-    cells of its own; then nobody needs to ask for the last of several writers, which takes long in a tiled order."""
+    """Has each cell that is read one writer, earlier, from which the source reads, too? Then nobody needs to ask for
+    the last of several writers, which takes long in a tiled order."""
     pairs = writes.apply_range(reads.reverse())
     if not (pairs.is_equal(should) and pairs.reverse().is_single_valued()):
         return False
@@ -91,7 +91,8 @@ def _one_writer(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, 
 def _own_cells(scop: Scop, uses: Sequence[_Use]) -> bool:
     """Has each object of the model one cell, which no other one uses, or none in the same iteration of the innermost
     loops? Dependences, whose order is proven by itself, tie each access of an object to the writes before and behind
-    it: then its cell has what the object has, from its first use to its last."""
+    it: then its cell has what the object has, from its first use to its last. Where additions may be reordered they
+    tie it to the first write and the last read, and nobody else uses the cell between these."""
     return _one_to_one(scop, uses, (0,) * len(uses)) or _one_to_one(scop, uses, tuple(map(_innermost, uses)))
 
 
