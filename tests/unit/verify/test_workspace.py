@@ -9,6 +9,7 @@ import pytest
 from codegen.ast.ctree import CNode
 from codegen.machine.load import load_for
 from codegen.options import GenOptions
+from codegen.pipeline import generate
 from codegen.region import make
 from codegen.region_model import model_region
 from codegen.scop.model import Scop
@@ -86,3 +87,32 @@ def test_damaged_memory_is_refused(name: str) -> None:
     scop, tree, text = printed(source)
     assert old in text, text[:4000]
     assert wrong_room(scop, tree, text.replace(old, new, 1))
+
+
+ROWS = """void nearest(float **point, float **centre, int *nearest_centre, int points, int centres, int axes)
+{
+#pragma scop
+  for (int i = 0; i < points; i++) {
+    int index = 0;
+    float least = 3.4e38f;
+    for (int k = 0; k < centres; k++) {
+      float far = 0;
+      for (int f = 0; f < axes; f++)
+        far += (point[i][f] - centre[k][f]) * (point[i][f] - centre[k][f]);
+      if (far < least) {
+        least = far;
+        index = k;
+      }
+    }
+    nearest_centre[i] = index;
+  }
+#pragma endscop
+}
+"""
+
+
+def test_memory_beside_a_test_of_rows() -> None:
+    """The test whether rows behind pointers overlap says nothing of sizes, and is no obstacle."""
+    made = generate("in.c", ROWS, GenOptions(reassociate=True))
+    assert "tw_rows_apart(" in made.text and "tw_memory" in made.text and "blocked product" in made.text
+    assert not [d for d in made.diagnostics if d.id == "fallback"]
