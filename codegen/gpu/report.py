@@ -13,6 +13,7 @@ from codegen.gpu.plan.device import Device, load_device
 from codegen.gpu.region import device_code, made_for_device
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.prove import bytes_of
+from codegen.gpu.steps.model import StepTile
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.prove import shared_bytes
 from codegen.gpu.transfers import ArrayText, BoxText
@@ -43,6 +44,8 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
         yield from _tiles(code.tiled[name], load_device(options.device))
     for loop in code.staged:
         yield _staged(loop, load_device(options.device))
+    for tile in code.steps:
+        yield _steps(tile)
     yield f"  arrays of the {options.arrays}"
     for a in arrays:
         yield f"    {a.name}: {_moved(a, options.arrays)}"
@@ -73,6 +76,17 @@ def _staged(p: StagedLoop, device: Device) -> str:
     return (
         f"    {stmts} with {arrays} in shared memory: {p.threads} threads, {p.staging.depth} iterations of "
         f"{p.nest.loop.loop.name} at a time, {room} bytes, at most {most} blocks on a multiprocessor"
+    )
+
+
+def _steps(p: StepTile) -> str:
+    """What a block takes that computes several time steps."""
+    stmts, sides = ", ".join(x.stmt for x in p.stencil.sweeps), " by ".join(map(str, p.shape.sides))
+    return (
+        f"    {stmts}: {p.shape.steps} iterations of {p.stencil.loop.loop.name} in a launch, on tiles of {sides} that "
+        f"overlap by {' by '.join(map(str, p.margins))} at either end: {p.shape.threads} threads, each with "
+        f"{p.shape.rows} points, {p.room} bytes of shared memory, {p.resident} "
+        f"block{'s' if p.resident != 1 else ''} on a multiprocessor"
     )
 
 

@@ -34,11 +34,13 @@ TILES = """region 1
 @pytest.mark.skipif(not nvcc(), reason="no CUDA compiler")
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "architecture"), [("heat-3d", "sm_90"), ("gesummv", "sm_80"), ("softmax-rows", "sm_90")]
-)
-def test_compiles_without_spills(tmp_path: Path, name: str, architecture: str) -> None:
+    ("name", "architecture", "device"),
+    [("heat-3d", "sm_90", "generic"), ("gesummv", "sm_80", "generic"), ("softmax-rows", "sm_90", "generic"),
+     ("jacobi-2d", "sm_90", "h200"), ("fdtd-2d", "sm_80", "h200")],
+)  # fmt: skip
+def test_compiles_without_spills(tmp_path: Path, name: str, architecture: str, device: str) -> None:
     path = KERNELS / f"{name}.c"
-    made = generate(str(path), path.read_text(), GenOptions(target="cuda", stem=name))
+    made = generate(str(path), path.read_text(), GenOptions(target="cuda", stem=name, device=device))
     compile_without_spills(tmp_path, made, name, architecture)
 
 

@@ -15,11 +15,13 @@ from codegen.gpu.region import device_code, made_for_device
 from codegen.gpu.steps import prove, text
 from codegen.gpu.steps.model import BARRIER, BlockShape, CarriedArray, StepEvent, StepTile
 from codegen.gpu.steps.prove import wrong_steps
+from codegen.gpu.steps.read_back import read_cell
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.region import ProvenRegion
 from codegen.region_model import model_region
 from codegen.source_file import open_source
+from codegen.verify.text.read import Unread
 from tests.gpu.programs import build, needs_cxx
 
 SOURCE = """#include <stdio.h>
@@ -225,6 +227,41 @@ def test_a_point_that_is_computed_otherwise_is_refused(monkeypatch: pytest.Monke
                           lambda self, s, at, a=old, b=new: plain(self, s, at).replace(a, b, 1))  # fmt: skip
             with pytest.raises(Unsupported):
                 device_part(made.program.scop, made.program.deps, code, CUDA, "host")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("A_tile[tw_row(tw_r + 2) * SIDE_1 + tw_within(tw_p1 - 1, SIDE_1)]", ("A_tile", (2, -1))),
+        ("A_tile[tw_row(tw_r) * SIDE_1 + tw_p1]", ("A_tile", (0, 0))),
+        ("tw_own[tw_r]", ("B_tile", (0, 0))),
+        ("(tw_r >= 1 ? tw_own[tw_r - 1] : B_tile[tw_row(tw_r - 1) * SIDE_1 + tw_p1])", ("B_tile", (-1, 0))),
+        ("(tw_r < ROWS - 2 ? tw_own[tw_r + 2] : B_tile[tw_row(tw_r + 2) * SIDE_1 + tw_p1])", ("B_tile", (2, 0))),
+        ("(tw_r >= 0 ? tw_own[tw_r - 1] : B_tile[tw_row(tw_r - 1) * SIDE_1 + tw_p1])", None),
+        ("(tw_r < ROWS - 1 ? tw_own[tw_r + 2] : B_tile[tw_row(tw_r + 2) * SIDE_1 + tw_p1])", None),
+        ("(tw_r >= 1 ? tw_own[tw_r + 1] : B_tile[tw_row(tw_r + 1) * SIDE_1 + tw_p1])", None),
+        ("(tw_r >= 1 ? tw_own[tw_r - 1] : A_tile[tw_row(tw_r - 1) * SIDE_1 + tw_p1])", None),
+        ("(tw_r >= 2 ? tw_own[tw_r - 1] : B_tile[tw_row(tw_r - 2) * SIDE_1 + tw_p1])", None),
+        ("A_tile[tw_row(tw_r) * SIDE_1 + tw_within(tw_p1 - 1, SIDE_0)]", None),
+        ("A_tile[tw_row(tw_r) * SIDE_1 + tw_p1 - 1]", None),
+        ("tw_own[tw_r + 1]", None),
+    ],
+)
+def test_cells_are_read(text: str, wanted: tuple[str, tuple[int, ...]] | None) -> None:
+    if wanted is not None:
+        assert read_cell(text, "B_tile", 2) == wanted
+        return
+    with pytest.raises(Unread):
+        read_cell(text, "B_tile", 2)
+
+
+def test_a_cell_of_another_point_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _ = region("star")
+    code = device_code(made, GenOptions(target="cuda"))
+    place = text._Context._place
+    monkeypatch.setattr(text._Context, "_place", lambda self, shift: place(self, [-d for d in shift]))
+    with pytest.raises(Unsupported):
+        device_part(made.program.scop, made.program.deps, code, CUDA, "host")
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,7 @@ def step_tiles(p: Program, code: CNode, processor: Device | None = None) -> tupl
         if len(mine) != 1:
             raise NoTiles(f"`{d.loop.name}` is no loop of the host over sweeps of a stencil, with nothing around it")
         made = _proven(p, mine[0], BlockShape(d.steps, d.sides, d.threads), MOST_SHARED)
-        size = p.scop.arrays[mine[0].written[0]].elem.bytes
-        out.append(made if processor is None else replace(made, resident=resident(made, processor, size)))
+        out.append(made if processor is None else replace(made, resident=resident(made, processor)))
     if len({id(x.stencil.loop) for x in out}) != len(out):
         raise NoTiles("a loop has tiles of two kinds")
     return tuple(out)

@@ -18,13 +18,16 @@ POINTS = {1: 100000, 2: 2000, 3: 250}  # along each axis, by their number
 # that blocks share, and how much of the shorter one of moving and computing is not hidden by the other; a block alone
 # on its multiprocessor hides nothing.
 SHARED, FEW, MEETING, REACHED, CACHE, SEEN = 2.8e11, 4, 1e-7, 0.8, 2.0, 0.5
-OTHERS = 30  # registers of a thread for addresses and counters
+# Registers of a thread, at least so many as compilers take without spilling: for a cell with its addresses, which
+# small elements have as well, for counters, and for each array beyond two.
+CELL, OTHERS, EACH = 4, 30, 20
 AHEAD = 1024  # bytes of shared memory that every block takes beside its own
 
 
-def resident(p: StepTile, device: Device, bytes_of_element: int) -> int:
+def resident(p: StepTile, device: Device) -> int:
     """Blocks that a multiprocessor has room for at once; 0 where it has none."""
-    registers = 2 * p.shape.rows * max(1, bytes_of_element // 4) + OTHERS
+    further = max(0, len(p.stencil.written) - 2)
+    registers = CELL * p.shape.rows + OTHERS + EACH * further
     if registers > device.registers_per_thread or p.room > device.shared_per_block:
         return 0
     return min(
@@ -67,7 +70,7 @@ def tiled(scop: Scop, p: StepTile, device: Device) -> float:
     """Seconds for an iteration in tiles; infinite where a block does not fit."""
     s, shape = p.stencil, p.shape
     size = scop.arrays[s.written[0]].elem.bytes
-    among = resident(p, device, size)
+    among = resident(p, device)
     if not among:
         return float("inf")
     own = [side - 2 * margin for side, margin in zip(shape.sides, p.margins, strict=True)]

@@ -11,10 +11,11 @@ from codegen.diagnostics import Unsupported
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.staged.read_back import check_statements
 from codegen.gpu.steps.model import PLACE, TIME, LoadedArray, StepTile, first, is_thin
+from codegen.gpu.steps.read_back import read_cell
 from codegen.gpu.tiles.text import Printed, RegisterBody
 from codegen.gpu.transfers import strides_of
 from codegen.record import record
-from codegen.scop.model import Scop, Statement
+from codegen.scop.model import Scop
 from codegen.strategy.loops.stencil import StencilSweep
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.templates import environment
@@ -211,7 +212,7 @@ class _Context:
                 known[k] = self._cell(number, name, shift)
         at = Instance(s.name, (), tuple(index), ())
         body = RegisterBody(self.scop, self.ints, {}, frozenset(), self.calls, known).statement(s, at)
-        self.check(body, s, at, known)
+        self.check(body, number, at, known)
         own = self._cell(number, x.target, (0,) * axes)
         return {
             "stmt": s.name, "kind": self._kind(x.target), "thin": is_thin(x), "own": own,
@@ -221,11 +222,17 @@ class _Context:
             "last": number == len(p.stencil.sweeps) - 1 and not is_thin(x),
         }  # fmt: skip
 
-    def check(self, body: str, s: Statement, at: Instance, known: Mapping[int, str]) -> None:
+    def check(self, body: str, sweep: int, at: Instance, known: Mapping[int, str]) -> None:
         """Raises Unsupported unless a point is computed as the plain sweep does it, from cells of the same points."""
+        p, x = self.tile, self.tile.stencil.sweeps[sweep]
+        s, held = self.scop.statement(x.stmt), p.held(sweep)
         plain = DeviceBody(self.scop, self.ints, {}, frozenset(), self.calls)
         cells = {text: plain.access(s, at, k) for k, text in known.items()}
         try:
+            for k in known.keys() - {s.target}:
+                found = read_cell(known[k], self._tile_of(held) if held else "", p.stencil.axes)
+                if found != (self._tile_of(x.arrays[k]), x.shifts[k]):
+                    raise Unread(f"`{known[k]}` stands for another element of `{x.arrays[k]}`")
             check_statements([body], [plain.statement(s, at)], cells, {})
         except Unread as problem:
             raise Unsupported("no-proof", str(problem), self.scop.loc) from None
