@@ -11,7 +11,7 @@ from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
 from codegen.gpu.emulation import ALWAYS, device_there, on_device
 from codegen.gpu.plan.device import load_device
-from codegen.gpu.plan.knobs import KNOBS
+from codegen.gpu.plan.knobs import KNOBS, expected
 from codegen.gpu.plan.strategy import device_plan, in_strips
 from codegen.limits import QUESTION, LimitPassed, run
 from codegen.options import GenOptions
@@ -35,7 +35,7 @@ def device_tuning(dialect: Dialect, options: GenOptions) -> DeviceTuning:
         _asked("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"),
         _asked(dialect.compiler, "--version"), dialect.ending, words, ("-fmad=false", "-DTW_NO_FMA"), (ALWAYS,),
         built.links, HEAD, lambda outcome: timed(outcome, dialect), lambda model: authors(model, options, dialect),
-        KNOBS,
+        KNOBS, expected,
     )  # fmt: skip
 
 

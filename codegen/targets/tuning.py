@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codegen.record import record
 
 if TYPE_CHECKING:
+    from codegen.plan.model import Plan
     from codegen.region import RegionOutcome
     from codegen.region_model import Modelled
     from codegen.strategy.choice import Decision
@@ -35,6 +36,7 @@ class DeviceTuning:
     timed: Callable[[RegionOutcome], RegionOutcome]
     authors: Callable[[Modelled], Authors]
     knobs: tuple[KnobMaker, ...]
+    expected: Callable[[Plan], float]  # how a plan looks without a measurement, as a power of two: less is better
     sources: tuple[str, ...] = ()
     reserves: bool = True  # drivers reserve more addresses than there is memory
     work: int = 4_000_000_000  # statement instances of a run where sizes are left open

@@ -44,7 +44,7 @@ def emulated(options: GenOptions) -> DeviceTuning:
     words = (*(compiler_for(CXX) or ["c++"]), "-x", "c++", *FLAGS, "-fsanitize=thread", "-I", folder)
     return DeviceTuning("an emulated device", "c++", CUDA.ending, words, (), ("-I", folder, ALWAYS), ("-lstdc++",),
                         bench.HEAD, lambda outcome: bench.timed(outcome, CUDA),
-                        lambda model: bench.authors(model, options, CUDA), KNOBS,
+                        lambda model: bench.authors(model, options, CUDA), KNOBS, knobs.expected,
                         (str(emulator_folder() / "emulator.c"),), False, 10_000, 1 << 20)  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from math import log2, prod
 
 from codegen.plan.model import Directive, Grid, Plan, Registers, StageShared, Tile
 from codegen.strategy.knobs.knob import Knob, KnobMaker, NumberKnob, Slots
@@ -14,7 +15,7 @@ from codegen.transform.program import Program
 THREADS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 STRIPS = (1, 2, 3, 4, 6, 8, 12, 16)
 DEPTHS = (4, 8, 16, 24, 32, 64, 128)
-STAGES = (1, 2, 3, 4, 5, 6, 8)
+STAGES = (2, 3, 4, 5, 6, 8)
 PADS = (0, 1, 2, 4, 8, 16)
 Shape = tuple[int, int, int, int]  # threads along rows and columns, and elements of a thread along both
 # Tiles from 32 by 32 to 256 by 128 elements, from 64 to 512 threads.
@@ -30,9 +31,10 @@ SHAPES: tuple[Shape, ...] = tuple(
 
 
 def block_threads(plan: Plan, p: Program) -> Iterator[Knob]:
-    """The threads of a block along each loop of a grid."""
+    """The threads of a block along each loop of a grid, but for products in tiles, whose blocks are those tiles."""
+    tiles = _by_statement(plan, Registers)
     for k, d in enumerate(plan.directives):
-        if isinstance(d, Grid):
+        if isinstance(d, Grid) and d.loops[0][0].stmt not in tiles:
             for n, (ref, threads) in enumerate(d.loops):
                 yield NumberKnob(k, threads, THREADS, partial(_along, n)).knob(f"threads {ref}", 1)
 
@@ -131,6 +133,25 @@ def _by_statement(plan: Plan, kind: type[Registers] | type[StageShared]) -> dict
             stmt = d.loop.stmt if isinstance(d, StageShared) else d.loops[0][0].stmt
             found.setdefault(stmt, []).append(k)
     return found
+
+
+def expected(plan: Plan) -> float:
+    """How a plan looks without a measurement, as a power of two: blocks of about 256 threads with whole warps side by
+    side, tiles that load little for what they compute, and four parts of the depth under way."""
+    tiles, total = _by_statement(plan, Registers), 0.0
+    for d in plan.directives:
+        if isinstance(d, Grid) and d.loops[0][0].stmt not in tiles:
+            sizes = [n for _, n in d.loops]
+            total += 0.15 * abs(log2(prod(sizes) / 256)) + 0.5 * max(0.0, 5 - log2(sizes[-1]))
+        elif isinstance(d, Registers):
+            (row, down), (_, right) = d.loops
+            loads = log2(1 + 1 / down + 1 / right) + 0.1 * abs(log2(prod(d.threads) / 128))
+            total += loads / len(tiles[row.stmt])
+        elif isinstance(d, StageShared):
+            total += 0.05 * abs(d.stages - 4) + 0.05 * abs(log2(d.size / 16)) + 0.02 * abs(d.pad - 4)
+        elif isinstance(d, Tile):
+            total += 0.1 * abs(log2(max(1, d.loops[0][1]) / 4))
+    return total
 
 
 KNOBS: tuple[KnobMaker, ...] = (register_tiles, block_threads, strip_lengths, shared_memory)

@@ -18,7 +18,7 @@ def surrogate_of(study: Study) -> Surrogate:
     """With the learned model of the region's plans, where there is one."""
     bench, program = study.bench, study.bench.subject.model.program
     if bench.subject.tuning is not None:  # what was learned is about processors
-        return Surrogate(study.space, lambda _: 0.0)
+        return Surrogate(study.space, bench.subject.tuning.expected)
     sizes = spelled(bench.subject, bench.vector)
     facts = facts_of(program.scop, program.tree, sizes, detect().machine, bench.threads)
     return Surrogate(study.space, model_of(facts, study.space.bases[0].plan, study.learned).slowdown)
