@@ -201,7 +201,8 @@ void back(int n, double x[n], const double L[n][n])
               double *const tw_y = (double *)&x[0];
               const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
               /* From memory, one line after the other comes fastest. */
-              const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
+              const int tw_alone =
+                  tw_team == 1 && tw_work > TW_SIZE(TW_VECTOR_BYTES > 16 ? 349520 : 21845) && tw_rows <= TW_SIZE(2048);
               if (tw_team > 1) {
 #pragma omp parallel num_threads((int)tw_team)
                 {

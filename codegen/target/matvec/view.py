@@ -10,6 +10,7 @@ from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Name,
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES, bits_of
 from codegen.isa.text import LINE_BYTES
+from codegen.isa.widths import OPEN, WIDTHS
 from codegen.recognize.products.contraction import unit_stride
 from codegen.recognize.products.matrix_vector import fold, same_type
 from codegen.record import mutable, record
@@ -23,6 +24,9 @@ from codegen.target.text.cexpr import IntPrinter
 # Vectors at a time where lines are read one by one: enough for the steps in flight, in whole lines of cache.
 ALONE = 8
 COUNTER = "tw_i"
+# Processors with longer vectors than the default ones have a third cache, at least so many times as large as the last
+# one of the default machine. Emerald Rapids, f64, 300 x 300 along the result: 10.5 us, one line after the other 21 us.
+LARGER = 16
 
 
 @record
@@ -269,7 +273,8 @@ def _alone(how: MatrixVector, matrices: int, line: int, threads: bool) -> tuple[
     if how.form != "across":
         team = "tw_team == 1 && " if threads and how.form == "lanes" else ""
         reused = "tw_rows" if how.form == "lanes" else "tw_depth"
-        out.append(f"{team}tw_work > TW_SIZE({how.near}) && {reused} <= TW_SIZE({how.close})")
+        near = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {LARGER * how.near} : {how.near}" if how.isa == OPEN else str(how.near)
+        out.append(f"{team}tw_work > TW_SIZE({near}) && {reused} <= TW_SIZE({how.close})")
     if how.period:
         sizes = f"{how.streams}, {how.period}, {line}, {how.ways}"
         out += [f"tw_crowded(tw_pitch{m}, {sizes})" for m in range(matrices)]
