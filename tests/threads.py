@@ -121,11 +121,15 @@ def generated(name: str, reassociate: bool = False, machine: str = str(CACHES)) 
 
 
 def witnessed(text: str) -> str:
-    """The program with a note of its thread in every iteration of every loop that threads share."""
+    """The program with a note of its thread in every iteration of every loop that threads share. Tasks are dealt out in
+    turn, so that no thread takes all of them while the others start."""
+    text = text.replace("schedule(dynamic)", "schedule(static, 1)")
     out, at, count = [], 0, 0
     pragma = r"^ *#pragma omp (?:parallel )?for\b(?:.*\\\n)*.*\n"  # long ones go on in the next line
     for head in re.finditer(pragma + r"(?:#line.*\n)* *for \(", text, re.M):
         end = _closing(text, head.end() - 1) + 1
+        if "collapse(2)" in head[0]:  # two loops, with nothing in between
+            end = _closing(text, text.index("for (", end) + 4) + 1
         out += [text[at:end], f" if (SEEN({count}))"]
         at, count = end, count + 1
     return WITNESS.format(count=max(count, 1)) + "".join((*out, text[at:]))

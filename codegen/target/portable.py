@@ -139,6 +139,7 @@ def _words(v: ProductView) -> Iterator[tuple[str, str]]:
         "RUN": how.run or "tw_nr",
         "GROUP": v.right.slivers,
         "LEFT_GROUP": int(v.left.slivers) * how.mr,
+        "LEFT_SLIVERS": v.left.slivers,
         "THREADS": how.threads,
         "DIRECT": how.direct,
         "COPIES": v.left.copies,

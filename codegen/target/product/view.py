@@ -123,6 +123,7 @@ class ProductView:
     consts: str
     const_decls: tuple[str, ...]
     threads: bool
+    tasks: bool  # threads take parts of the result as they come; else each has its own
     parallel_if: str
     careful: bool  # store only what has changed
     cut: CornerTexts | None

@@ -140,7 +140,11 @@ class Integers:
         known = decided(self.cond(cond), self.facts)
         if known is not None:
             return self.value(x if known else y)
-        return self.facts.opaque("?", self.value(x), self.value(y), var(show(cond)))
+        one, other = self.value(x), self.value(y)
+        found = self.facts.opaque("?", one, other, var(show(cond)))
+        if self.facts.holds(one - 1) and self.facts.holds(other - 1):
+            self.facts.learn(found - 1)
+        return found
 
     def _call(self, name: str, args: list[Poly]) -> Poly:
         f = self.facts
@@ -158,6 +162,17 @@ class Integers:
             return f.quotient(args[0] + args[1] - 1, args[1])
         if name == "tw_share":
             return self._share(*args)
+        if name == "tw_tasks":
+            self._positive(name, args[0])
+            tasks = f.opaque(name, *args)
+            f.learn(tasks - 1)
+            return tasks
+        if name == "tw_task":
+            self._positive(name, args[0])
+            self._positive(name, args[-1])
+            some = f.opaque(name, *args)
+            f.learn(some - 1, args[-1] - some)
+            return some
         if name == "tw_balance":
             for x in args[1:3]:
                 self._positive(name, x)

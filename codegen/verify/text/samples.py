@@ -143,6 +143,8 @@ class Samples:
             return list(map(_quotient, *args))
         if op == "balance":
             return list(map(_balance, *args[:3]))
+        if op == "tw_task":
+            return list(map(_task, *args))
         if op == "tw_share":
             return list(map(_share, *args))
         if op == "?":
@@ -163,3 +165,7 @@ def _share(n: int, most: int, unit: int) -> int:
 
 def _balance(part: int, parts: int, panels: int) -> int:
     return panels if part >= parts else max(0, min(panels - 1, part * panels // max(1, parts)))
+
+
+def _task(tasks: int, others: int, n: int, most: int) -> int:
+    return max(1, min(most, n * others // tasks)) if tasks > 1 else most

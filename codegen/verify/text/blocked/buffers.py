@@ -25,12 +25,8 @@ class Buffers(RegisterTiles):
         self.buffers.packs.append(base.of)
         if base.of in self.buffers.sealed:
             raise Unread(f"the {base.of} operand is packed again")
-        if base.of == "right" and self.team.most is not None:
-            if not self.team.dealing:
-                raise Unread("every thread fills a buffer that they share")
-            if self.team.dirty:
-                raise Unread("threads fill a buffer that others may still read")
-            self.team.unclean = True
+        if self.team.inside and base.of not in self.team.own:
+            self._fills_shared(base.of)
         start = (self._block("j" if base.of == "right" else "i"), kb)
         if value == NOUGHT:
             return {base.of: Effect(base.of, {}, start, {"x": Span(x, x + side.width), "k": Span(k, k + 1)})}
@@ -43,6 +39,18 @@ class Buffers(RegisterTiles):
             raise Unread(f"the {base.of} operand's buffer gets another value: {show(value)}")
         place = {"x": x + lane, "k": k, "q": poly(q), "l": copy}
         return {base.of: Effect(base.of, {c: Span(p, p + 1) for c, p in place.items()}, start)}
+
+    def _fills_shared(self, area: str) -> None:
+        """A store into a buffer that threads share."""
+        team = self.team
+        if not team.dealing:
+            raise Unread("every thread fills a buffer that they share")
+        if team.dirty:
+            raise Unread("threads fill a buffer that others may still read")
+        if area in team.before:
+            raise Unread("threads fill a buffer that others may still fill")
+        team.unclean = True
+        team.filling |= {area}
 
     def _in_unit(self, side: PackedOperand, o: Poly) -> tuple[int, Poly, Poly]:
         """Which value, row or column and copy it is."""

@@ -33,13 +33,17 @@ class Cases(Declarations):
         facts = self.facts.assume(given)
         if facts is None:
             return []
-        kept = self._keep()
+        kept, team = self._keep(), self.team
+        dirty, filling = team.dirty, team.filling
         self.facts = facts
         prepare()
         try:
-            return [(facts, self.block(body), tuple(given))]
+            found = self.block(body)
+            team.ends.append((team.dirty, team.filling))
+            return [(facts, found, tuple(given))]
         finally:
             self._restore(kept)
+            team.dirty, team.filling = dirty, filling
 
     def _keep(self) -> tuple[Any, ...]:
         return (self.facts, dict(self.names), dict(self.held), dict(self.tiles),
@@ -63,9 +67,12 @@ class Cases(Declarations):
 
     def _apart(self, name: str, cond: IntegerCondition, body: tuple[Node, ...]) -> Effects:
         cases: list[Made] = []
+        ended = len(self.team.ends)
         for given in ways(cond):
             cases += self._case(lambda: self.names.update({name: TRUE}), given, body)
-        return self._agreed([*cases, *self._otherwise(name, negated(cond), body)])
+        cases += self._otherwise(name, negated(cond), body)
+        self.team.join(ended)
+        return self._agreed(cases)
 
     def _otherwise(self, name: str, cond: IntegerCondition, body: tuple[Node, ...]) -> list[Made]:
         """The case in which a condition does not hold; mostly that says nothing of use."""

@@ -68,8 +68,9 @@ class Declarations(Depths):
         return self._integers().value(value)
 
     def _thread_number(self, call: str) -> Poly:
-        if self.team.most is None:
+        if self.team.most is None or self.team.tasks:
             raise Unread("threads outside of a team")
+        self.team.numbered = True
         size, me = var("tw_team_size()"), var("tw_thread()")
         team, samples = self.team.most, self.facts.samples
         samples.give(str(size), lambda most: max(1, min(6, most)), team)
@@ -142,12 +143,12 @@ class Declarations(Depths):
         return Heap(elements, offsets)
 
     def _divided(self, heap: Heap, at: Poly) -> BufferPointer:
-        """The left operand's buffer begins behind the right one's; each thread has its own."""
+        """The left operand's buffer begins behind the right one's; each thread may have its own."""
         me = "tw_thread()"
         size = at.part(me) if me in at.names else heap.size - at
         start = self.facts.put(at, {me: ZERO})
-        if me not in at.names and self.team.most is not None:
-            raise Unread("threads share the left operand's buffer")
+        if me in at.names:
+            self.team.own.add("left")
         if not (self.facts.holds(start) and self.facts.holds(heap.size - at - size) and self.facts.holds(size)):
             raise Unread(f"a buffer of {heap.size} elements is too small for {at + size}")
         self.buffers.areas = {"right": start, "left": size}

@@ -54,8 +54,7 @@ class BlockRun(BlockedLoops):
             return self._directive(node.text)
         if node.kind == "block":
             entering, self.team.entering = self.team.entering, False
-            found = self.block(node.kids)
-            return self._threads(found) if entering else found
+            return self._threads(node.kids) if entering else self.block(node.kids)
         if node.kind == "declare":
             self._declare(node)
             return {}
@@ -85,11 +84,12 @@ class BlockRun(BlockedLoops):
             return {} if taken is NOTHING else self.block((taken,))
         cases = []
         self.forked += 1
-        before = len(self.buffers.packs)
+        before, ended = len(self.buffers.packs), len(self.team.ends)
         for body, part in ((then, c), (orelse, negated(c))):
             for given in ways(part):
                 cases += self._case(lambda: None, given, () if body is NOTHING else (body,))
         self.forked -= 1
+        self.team.join(ended)
         kept = self._from_before(cases, before) if orelse is NOTHING else None
         return self._agreed(cases) if kept is None else kept
 
@@ -145,20 +145,26 @@ class BlockRun(BlockedLoops):
     def _directive(self, text: str) -> Effects:
         words = text.split()
         if words[:3] == ["#pragma", "omp", "parallel"]:
-            if words[3:] != ["num_threads((int)tw_team)", "if(tw_team", ">", "1)"]:
+            if self.team.inside or words[3:] != ["num_threads((int)tw_team)", "if(tw_team", ">", "1)"]:
                 raise Unread(text)
             self.team.most = self._integers().value(Node("name", "tw_team"))
             self.team.entering = True
-        elif words == ["#pragma", "omp", "for"]:
-            self.team.shared = True
+        elif words[:3] == ["#pragma", "omp", "for"]:
+            self._deal(" ".join(words[3:]))
         elif words == ["#pragma", "omp", "barrier"]:
             self._together()
-            self.team.dirty = False
+            self.team.meet()
         else:
             raise Unread(text)
         return {}
 
     def _do(self, e: Node) -> Effects:
+        found = self._done(e)
+        if TARGET in found and self.team.inside and not (self.team.dealing or self.team.numbered):
+            raise Unread("every thread updates the same elements")
+        return found
+
+    def _done(self, e: Node) -> Effects:
         if e.kind == "call":
             if e.text in self.claim.choices:
                 return self._statement(written_out(e, self.claim.choices[e.text]))

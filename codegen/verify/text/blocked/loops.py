@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.verify.text.blocked.cases import Cases
-from codegen.verify.text.blocked.state import NOUGHT, TARGET, THREAD, BufferPointer, Effects
+from codegen.verify.text.blocked.state import NOUGHT, TARGET, THREAD, BufferPointer, Effects, LocalArray
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
@@ -19,25 +19,30 @@ class BlockedLoops(Cases):
     def _loop(self, node: Node) -> Effects:
         if self.claim.tables and self._fills(node):
             return {}
-        shared, self.team.shared = self.team.shared, False
-        if shared:
-            self._together()
+        shared, self.team.shared = self.team.shared, 0
         lp, body = self._head(node), node.kids[3]
+        if shared:
+            return self._dealt(lp, body, shared)
         split = self._digits(lp, body)
-        if split is not None:
-            return split
-        local = lp.name.split(".")[0]
-        dirty, unclean, self.team.unclean = self.team.dirty, self.team.unclean, False
+        return self._iterated(lp, body, False) if split is None else split
+
+    def _iterated(self, lp: CountedLoop, body: Node, shared: bool) -> Effects:
+        """All iterations of a loop, whether each thread runs them or they share them."""
+        team, local = self.team, lp.name.split(".")[0]
+        dirty, unclean, team.unclean = team.dirty, team.unclean, False
+        filling = team.filling
         names = dict(self.names)
         self.open.append(lp)
-        dealing, self.team.dealing = self.team.dealing, self.team.dealing or shared
         found = self._all(lp, local, body, shared)
-        self.team.dealing = dealing
         self.open.pop()
         self.names = names
-        if self.team.unclean and self.team.dirty and not dirty:
+        if team.unclean and team.dirty and not dirty:
             raise Unread("threads fill a buffer that others may still read")
-        self.team.unclean = self.team.unclean or unclean
+        if not team.dealing and team.filling - filling:
+            raise Unread("threads fill a buffer that others may still fill")
+        team.unclean = team.unclean or unclean
+        if not self.facts.holds(lp.past - 1 - lp.first):  # in a loop that may not run nobody may have waited
+            team.dirty, team.filling = team.dirty or dirty, team.filling | filling
         return found
 
     def _all(self, lp: CountedLoop, local: str, body: Node, shared: bool) -> Effects:
@@ -67,6 +72,8 @@ class BlockedLoops(Cases):
         out: Effects = {}
         for kind, e in found.items():
             if kind == TARGET:
+                if shared and any(facts.mentions(p, (lp.name,)) for p in e.spans["k"]):
+                    raise Unread("threads share the steps of an element")
                 e = self._team(e, lp, facts)
             whole = over_loop(e, lp, facts, shared)
             if whole is not None:
@@ -85,6 +92,7 @@ class BlockedLoops(Cases):
         for s in e.spans.values():
             parts = facts.mentions(s.lo, (h,)) and facts.mentions(s.lo + s.hi, (lp.name,))
             if across is not None and parts and not facts.mentions(lp.first + lp.past + lp.step, (h,)):
+                self.team.joined.add(h)
                 return over_team(e, h, across, facts)
         return e
 
@@ -152,13 +160,50 @@ class BlockedLoops(Cases):
         if self.team.most is None or self.forked or any(self.facts.mentions(p, THREAD) for p in bounds):
             raise Unread("threads would wait for others that do not come")
 
-    def _threads(self, found: Effects) -> Effects:
-        """Everything that the threads of a team have done."""
-        e = found.get(TARGET)
-        self.team.most = None
-        for thread, threads in (("column of tw_me", "across"), ("row of tw_me", "down")):
-            if e is not None and threads in self.team.grid:
-                e = over_team(e, thread, self.team.grid[threads], self.facts)
-        if e is not None and not self.team.grid:
-            e = over_team(e, "tw_thread()", var("tw_team_size()"), self.facts)
-        return {TARGET: e} if e is not None else {}
+    def _deal(self, clauses: str) -> None:
+        """`#pragma omp for`: each iteration of the loop that follows goes to one thread, in any order. Threads without
+        numbers all take the same way to it, whatever the conditions around it."""
+        known = {"": (1, True), "nowait": (1, False), "collapse(2) schedule(dynamic)": (2, True)}
+        team = self.team
+        if clauses not in known or (clauses and team.numbered) or team.dealing:
+            raise Unread(f"threads share a loop: {clauses}")
+        team.shared, team.waits = known[clauses]
+        if team.waits or team.numbered or not team.inside:
+            self._together()
+
+    def _dealt(self, lp: CountedLoop, body: Node, loops: int) -> Effects:
+        """A loop that threads share; or two of them, the second alone in the first and with bounds of its own."""
+        team = self.team
+        if team.dealing:
+            if any(self.facts.mentions(p, (self.open[-1].name,)) for p in lp[1:]):
+                raise Unread("loops that threads share depend on each other")
+            return self._iterated(lp, body, True)
+        if loops > 1 and body.kind != "for":
+            raise Unread("there are no two loops to share")
+        team.dealing, team.before, team.shared = True, team.filling, loops - 1
+        found = self._iterated(lp, body, True)
+        team.dealing, team.before = False, frozenset()
+        if TARGET in found:
+            if team.numbered or not team.waits:
+                raise Unread("threads go on while others update what may be theirs")
+            team.tasks = True
+        if team.waits:
+            team.meet()
+        return found
+
+    def _threads(self, body: Sequence[Node]) -> Effects:
+        """Everything that the threads of a team do. Arrays from before are not theirs alone."""
+        self.names = {n: x for n, x in self.names.items() if not isinstance(x, LocalArray)}
+        e = self.block(body).get(TARGET)
+        team, self.team.most = self.team, None
+        team.meet()
+        if e is None or team.tasks:
+            return {} if e is None else {TARGET: e}
+        parts = [("column of tw_me", team.grid.get("across")), ("row of tw_me", team.grid.get("down"))]
+        for thread, threads in parts if team.grid else [("tw_thread()", var("tw_team_size()"))]:
+            if thread in team.joined:
+                continue
+            if threads is None or not any(self.facts.mentions(p, (thread,)) for s in e.spans.values() for p in s):
+                raise Unread("every thread updates the same elements")
+            e = over_team(e, thread, threads, self.facts)
+        return {TARGET: e}

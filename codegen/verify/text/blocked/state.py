@@ -85,11 +85,34 @@ class Team:
     def __init__(self) -> None:
         self.most: Poly | None = None  # as many as that, at most; None outside of a team
         self.grid: dict[str, Poly] = {}
+        self.numbered = False  # threads know their numbers, and have parts by them
+        self.joined: set[str] = set()  # numbers whose parts were put together
         self.entering = False  # the next block is run by every thread
-        self.shared = False  # the next loop is shared by threads
-        self.dealing = False  # a loop around is
+        self.shared = 0  # so many loops that follow are shared by threads, one in the other
+        self.waits = True  # threads wait for each other behind them
+        self.dealing = False  # a loop around is shared
+        self.tasks = False  # parts of the target were
+        self.own: set[str] = set()  # buffers of which each thread has one
         self.dirty = False  # somebody may still read what threads share
         self.unclean = False  # it was filled before a barrier
+        self.filling: frozenset[str] = frozenset()  # buffers that somebody may still fill
+        self.before: frozenset[str] = frozenset()  # the same, when the loop that is shared began
+        self.ends: list[tuple[bool, frozenset[str]]] = []  # what may still be read and filled where cases end
+
+    @property
+    def inside(self) -> bool:
+        return self.most is not None
+
+    def meet(self) -> None:
+        """A barrier: whatever somebody did before it is done."""
+        self.dirty, self.filling = False, frozenset()
+
+    def join(self, first: int) -> None:
+        """Whatever may be so in one of the cases since then."""
+        if len(self.ends) > first:
+            self.dirty = any(dirty for dirty, _ in self.ends[first:])
+            self.filling = frozenset().union(*(filling for _, filling in self.ends[first:]))
+        del self.ends[first:]
 
 
 class BlockState(ABC):

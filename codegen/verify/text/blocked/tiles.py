@@ -136,7 +136,9 @@ class RegisterTiles(Offsets):
         """A buffer is read."""
         if area not in self.buffers.filled:
             self.buffers.relied.add(area)
-        if area == "right" and self.team.most is not None:
+        if self.team.inside and area not in self.team.own:
+            if area in self.team.filling:
+                raise Unread("threads read a buffer that others may still fill")
             self.team.dirty = True
 
     def _updates(self, at: Node, ld: Node, update: KernelUpdate) -> Effects:

@@ -31,6 +31,14 @@ int main(void)
         const long s = tw_share(n, m, unit);
         if (s < unit || s % unit || (unit == 1 && s > m))
           return 3;
+        for (long tasks = 1; tasks <= 9; tasks++) {
+          const long some = tw_task(tasks, unit, n, m);
+          if (some < 1 || some > m || (tasks == 1 && some != m))
+            return 6;
+        }
+        const long tasks = tw_tasks(n, 2, m * unit * 8, 16);
+        if (tasks < n || tasks > 2 * n || (n == 1 && tasks != 1))
+          return 7;
         const long down = tw_grid(n, m, unit);
         if (down < 1 || down > n || n % down)
           return 4;
@@ -43,7 +51,8 @@ int main(void)
 
 @pytest.mark.parametrize("compiler", with_openmp()[:1])
 def test_helpers_keep_their_contracts(compiler: str, tmp_path: Path) -> None:
-    names = frozenset({"tw_min", "tw_max", "tw_panels", "tw_share", "tw_grid", "tw_fits", "tw_fits_unsigned"})
+    parts = ("tw_panels", "tw_share", "tw_grid", "tw_tasks")
+    names = frozenset({"tw_min", "tw_max", *parts, "tw_fits", "tw_fits_unsigned"})
     source = tmp_path / "helpers.c"
     source.write_text(emit_support(names, frozenset(), SupportOptions()) + TEST, encoding="utf-8")
     subprocess.run([compiler, "-O1", str(source), "-o", str(tmp_path / "helpers")], check=True)

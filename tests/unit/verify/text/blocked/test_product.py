@@ -87,6 +87,10 @@ FEW = """void f(int l, double A[3][l], double B[l][5], double C[3][5])
 """
 
 
+# Rows take different numbers of steps: threads take parts of the result as they come.
+STEPS = SOURCE.replace("k < l", "k <= i")
+
+
 def options(target: str, isa: str = "avx2") -> GenOptions:
     return GenOptions(target=target, isa=isa)
 
@@ -102,7 +106,7 @@ def printed(target: str, source: str = SOURCE, isa: str = "avx2") -> RegionText:
     return emit_region(made.program.scop, made.code, Surroundings(), target != "c")
 
 
-FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUARDED, "few": FEW}
+FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUARDED, "few": FEW, "steps": STEPS}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -200,6 +204,28 @@ THREADS = {
     "threads overlap": ("tw_me / tw_across + 1", "tw_me / tw_across + 2", 0),
     "a thread's columns are lost": ("(tw_me % tw_across + 1)", "(tw_me % tw_across)", 0),
     "rows of threads that are not there": ("tw_across = tw_size / tw_down", "tw_across = tw_size", 0),
+    "every thread has all rows": ("tw_panels(tw_rows, 6) * (tw_me / tw_across) / tw_down * 6", "0", 0),
+}
+SHARED = "#pragma omp for collapse(2) schedule(dynamic)"
+TASKS = {
+    "packing is not waited for": ("#pragma omp barrier", "", 0),
+    "every thread packs all of the right operand": ("#pragma omp for nowait", "", 0),
+    "every thread packs all of the left operand": ("#pragma omp for nowait", "", 1),
+    "every thread runs all tasks": (SHARED, "", 0),
+    "tasks are not waited for": (SHARED, f"{SHARED} nowait", 0),
+    "another loop is shared with them": (SHARED, SHARED.replace("2", "3"), 0),
+    "each step is a task": ("for (long kb = 0;", "#pragma omp for nowait\nfor (long kb = 0;", 0),
+    "some threads wait": ("if (!tw_once || jb == 0) {", "if (!tw_once || jb == 0) {\n#pragma omp barrier\n", 0),
+    "threads differ": ("tw_once = tw_mb >= tw_rows", "tw_once = tw_mb >= tw_rows + tw_thread()", 0),
+    "threads have numbers and tasks": ("tw_once = tw_mb", "tw_a = tw_thread(); const int tw_once = tw_mb", 0),
+    "tasks overlap in columns": ("tw_across += tw_span", "tw_across += tw_nr", 0),
+    "tasks overlap in rows": ("tw_bottom = tw_min(tw_r, tw_down + tw_mc)", "tw_bottom = tw_r", 0),
+    "rows between tasks are lost": ("tw_down += tw_mc", "tw_down += tw_mc + 6", 0),
+    "columns of a task are lost": ("tw_edge = tw_min(tw_c, tw_across", "tw_edge = tw_min(tw_c - 1, tw_across", 0),
+    "tasks in a triangle": ("long tw_across = 0;", "long tw_across = tw_down;", 0),
+    "blocks of rows overlap": ("ib += tw_mb", "ib += tw_mc", 0),
+    "the buffer is too small": ("tw_alloc((tw_nc + tw_mb)", "tw_alloc((tw_nc + tw_mc)", 0),
+    "a team in a team": (SHARED, "#pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)", 0),
 }
 
 
@@ -302,6 +328,19 @@ def test_wrong_choices_of_kernels_are_refused(what: str) -> None:
 def test_damaged_teams_are_refused(what: str) -> None:
     emitted = printed("openmp")
     assert wrong_products(changed(emitted.plain, *THREADS[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", TASKS)
+def test_damaged_tasks_are_refused(what: str) -> None:
+    emitted = printed("openmp", STEPS)
+    assert wrong_products(changed(emitted.plain, *TASKS[what]), emitted.products)
+
+
+@pytest.mark.parametrize("source", [SOURCE, STEPS])
+def test_a_tile_that_threads_share_is_refused(source: str) -> None:
+    emitted, tile = printed("openmp", source), "double tw_tile[6 * 8] = {0};"
+    text = changed(emitted.plain, tile, "", 0)
+    assert wrong_products(changed(text, "#pragma omp parallel", f"{tile}\n#pragma omp parallel", 0), emitted.products)
 
 
 @pytest.mark.parametrize("what", CORNERS)
