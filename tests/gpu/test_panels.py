@@ -47,6 +47,11 @@ def test_products_of_blocks_are_in_tiles(name: str, products: int) -> None:
         assert not _apart(scop, p.nest, own)  # a block that reads what others write is found
 
 
+def test_threads_take_no_whole_blocks() -> None:
+    """In blocks, a thread of a triangular solve would take 48 columns."""
+    assert not any(isinstance(d, StripMine) for d in _made("trsm").plan.directives)
+
+
 def test_a_plain_product_needs_no_blocks() -> None:
     made = _made("gemm")
     assert not any(isinstance(d, StripMine) for d in made.plan.directives)

@@ -13,7 +13,7 @@ from codegen.gpu.plan.device import Device
 from codegen.gpu.plan.order import device_order
 from codegen.gpu.plan.strategy import planned, shape
 from codegen.machine import Machine, load
-from codegen.plan.model import CopyReads
+from codegen.plan.model import CopyReads, Grid, StripMine
 from codegen.record import record
 from codegen.scop.tree import seq
 from codegen.strategy.choice import Decision
@@ -48,6 +48,10 @@ def panel_plan(source: Program, plain: Decision, processor: Device) -> PanelPlan
         made = planned(q, device_order(q, products), processor)
     except (InputError, isl.Error):
         return None
+    strips = {d.name for d in found.blocks if isinstance(d, StripMine)}
+    grids = (d for d in made.plan.directives if isinstance(d, Grid))
+    if any(all(ref.name in strips for ref, _ in d.loops) for d in grids):
+        return None  # a thread for each block: too few of them
     plan = replace(made.plan, directives=(*found.blocks, *made.plan.directives))
     return PanelPlan(replace(made, plan=plan), products)
 
