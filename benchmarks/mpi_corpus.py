@@ -66,7 +66,8 @@ def done(words: Sequence[str], threads: int = 1) -> subprocess.CompletedProcess[
 
 
 def last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["nothing was said"])[-1]
+    """The last line that says something: mpirun frames its own with dashes."""
+    return ([line for line in text.splitlines() if line.strip("- ")] or ["nothing was said"])[-1]
 
 
 def printed(text: str) -> set[str]:
