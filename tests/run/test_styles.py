@@ -87,6 +87,26 @@ void ring(int x_min, int x_max, int y_min, int y_max, int depth, double *field)
 #pragma endscop
 }
 """,
+    "inverse": """
+static int points[3];
+static double u[20][20][20], v[20][20][20], w[20][20][20];
+void inverse(void)
+{
+    int i, j, k;
+    double one;
+#pragma scop
+    for (k = 0; k <= points[2] - 1; k++) {
+        for (j = 0; j <= points[1] - 1; j++) {
+            for (i = 0; i <= points[0] - 1; i++) {
+                one = 1.0 / u[k][j][i];
+                v[k][j][i] = one;
+                w[k][j][i] = u[k][j][i] * one;
+            }
+        }
+    }
+#pragma endscop
+}
+""",
     "keys": """
 void keys(float *att, const float *qkv, int B, int T, int C, int C3, int NH, int hs)
 {

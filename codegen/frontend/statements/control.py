@@ -102,7 +102,7 @@ class Walker(StatementBuilder):
             id, message, hint = _REFUSED[kind]
             raise Unsupported(id, message, location(node, self.site.loc), hint)
         if isinstance(node, c_ast.Compound):
-            whole = self._as_data(node, frame) if search_in(node) else None
+            whole = self._as_data(node, frame) if search_in(node) and not self._counts(node, frame) else None
             return self.block(node.block_items or (), frame) if whole is None else whole
         if isinstance(node, c_ast.For):
             return self._for(node, frame)
@@ -197,6 +197,22 @@ class Walker(StatementBuilder):
                 "declare it in the loop, `for (int i = ...)`, or use another variable",
             )
         return self.final_value(header.name, header.ctype, space.exit_value(), frame, loc)
+
+    def _counts(self, node: c_ast.Compound, frame: Frame) -> bool:
+        """Are there variables without a value, and a loop whose bounds are affine after all, as those in memory that
+        does not change?"""
+        *ahead, loop = node.block_items
+        plain = all(isinstance(x, c_ast.Decl) and x.init is None for x in ahead) and isinstance(loop, c_ast.For)
+        if not plain or any(breaks(x) for x in plain_body(loop.stmt)):
+            return False
+        loc, mark = location(loop, self.site.loc), self.affiner.mark()
+        try:
+            loop_space(self._header(loop, frame, loc), frame, self.affiner, loc)
+        except Unsupported:
+            return False
+        finally:
+            self.affiner.back(mark)
+        return True
 
     def _as_data(self, node: c_ast.For | c_ast.Compound, frame: Frame) -> tuple[RawNode, ...] | None:
         """An inner loop that data decide about as one statement; None for outer ones, and where it does what no
