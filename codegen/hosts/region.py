@@ -1,6 +1,6 @@
 """Takes one region through the targets `c` and `openmp`: makes a proven result by a plan, prints it, reads the text
-back, and goes on to a simpler plan where that fails. Returns the RegionOutcome (left out where an unmarked nest would
-gain nothing), or raises Unsupported."""
+back, and goes on to a simpler plan where that fails. Returns the RegionOutcome (without a text where an unmarked nest
+would gain nothing), or raises Unsupported."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def _with_copy(p: Program, d: CopyReads, copy: Statement) -> Node:
     around = enclosing(p.tree, readers[0].name)
     first: isl.Map | None = None
     for s in readers:
-        if [lp.name for lp in enclosing(p.tree, s.name)] != [lp.name for lp in around]:
+        if len(enclosing(p.tree, s.name)) != len(around) or any(s.name not in lp.exprs for lp in around):
             raise illegal("copies are for statements that share all their loops", d.loc)
         values = isl.Map.from_multi_pw_aff(_loop_values(s, [lp.exprs[s.name] for lp in around]))
         one = to_copy(s, copy).reverse().apply_range(values.intersect_domain(s.domain))

@@ -1,5 +1,5 @@
 """May-alias check of scalars: which variables and members that a region reads by name its stores through pointers may
-change."""
+change, by where the pointers were set from, and by C's types where that is not known. Those are no parameters."""
 
 from __future__ import annotations
 

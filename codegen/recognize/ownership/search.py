@@ -1,8 +1,9 @@
-"""Searches for the loops to parallelize, and the iterations for each thread, so that most reuse stays private to a
-thread.
+"""Ranks the parallel loops of a nest by how much reuse stays with one thread: `thread_loops` tells the planner which
+loop the processor's threads share; `search` finds thread loops and a register tile with the fewest memory accesses
+left, for the ownership table of `inspect` and reports alone (`registers.py` has the plan's register tiles).
 
-A thread here is whoever executes a register tile: a GPU thread, or one pass of a kernel on a processor. What it owns it
-keeps in registers while the sequential loops run; everything else is loaded again in every step.
+A thread in `search` is whoever executes a register tile: a GPU thread, or one pass of a kernel on a processor. What it
+owns it keeps in registers while the sequential loops run; everything else is loaded again in every step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Lowers a format conversion to optimised steps of the sparse IR, from its plan: order, numbering, arrays, fill."""
+"""Lowers a format conversion to optimised steps of the sparse IR, by the plan of `mechanisms.py`: order, numbering,
+arrays, fill."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""Runs the original and candidate builds of a region: compares what they compute with the original's results, and
-measures how long they take. Raises Failed where a candidate differs, crashes or takes too long.
+"""Runs the original and candidate builds of a region, for `tune` and `bench`: compares what they compute with the
+original's results, and measures how long they take. Raises Failed where a candidate differs, crashes or takes too long.
 
 Everything that runs code of the user's, or code made from it, does so in a child process that may crash or hang.
 """
@@ -39,7 +39,7 @@ REFERENCE_SECONDS = 300.0
 LEAST_SECONDS = 5.0  # for a candidate, beyond what filling, comparing and runs may take
 SLOWER = 4.0  # how much slower than the best one run may be before a candidate is given up
 PACE = 1.1  # how much slower than ever the core may run while something is measured
-LONG = 0.05  # seconds of a run that needs no other one to warm up
+WARM = 0.05  # seconds of a run that needs no other one to warm up
 AGAIN = 3  # how often to try, when it does
 LONG = 1.0  # seconds of the original from which on one run of it says enough
 
@@ -115,7 +115,7 @@ class Bench:
         for turn in range(rounds):
             for k in range(len(libraries)):
                 k = (k + turn) % len(libraries)
-                effort = Runs(1, 1000, min(1e-3, 3 * once[k])) if once[k] < LONG else Runs(0, 0, 0.0)
+                effort = Runs(1, 1000, min(1e-3, 3 * once[k])) if once[k] < WARM else Runs(0, 0, 0.0)
                 found[k].append(min(self._runs(libraries[k], memory, effort, REFERENCE_SECONDS)))
         return tuple(map(timing, found))
 

@@ -202,3 +202,13 @@ def test_no_copies_where_the_reader_can_run_first() -> None:
         w[i * m + j] += d[k][i] * w[k * m + j];""")
     text = show((default_plan(p, load("neoverse-n1")).plan,), {1: p.scop})
     assert "keep" not in text
+
+
+def test_loops_of_one_name_are_not_one_loop() -> None:
+    """Statements of two loops that share a name have no loop in which a copy could stand before both."""
+    loops = "for (int j = 0; j < n; j++) b[i][j] += a[j]; for (int j = 0; j < n; j++) c[i][j] += a[j];"
+    text = ("void f(int n, double a[n], double b[n][n], double c[n][n])\n{\n#pragma scop\n"
+            f"for (int i = 0; i < n; i++) {{ {loops} }}\n#pragma endscop\n}}\n")  # fmt: skip
+    plan = "region 1\n  copy t[j: n] = a[j] for S1, S2\n"
+    with pytest.raises(InputError, match="share all their loops"):
+        generate("in.c", text, GenOptions(plan_text=plan))
