@@ -10,7 +10,7 @@ SELDOM = 100_000  # objects between two searches for garbage: a run is short, an
 def run() -> int:
     """The command, as a process of its own; at its end nothing is searched, either."""
     gc.set_threshold(SELDOM)
-    from codegen.startup import modules
+    from codegen.startup import files, modules
 
     modules.use()
     from codegen.startup import regexes
@@ -21,9 +21,9 @@ def run() -> int:
     try:
         return main()
     finally:
-        if not regexes_kept and regexes.may_keep():
+        if not regexes_kept and files.may_keep():
             regexes.keep()
-        if modules.could_be_kept() and regexes.may_keep():
+        if files.may_keep() and modules.could_be_kept():
             modules.keep()
         gc.freeze()
 

@@ -1,7 +1,7 @@
 """Compiled modules of the tool, kept together in one file of `__pycache__` and imported from there.
 
-A run imports 450 of them; Python looks for, opens and checks a file for each, which takes a twelfth of a run. A module
-whose source is not what it was when it was kept, and one that is not kept, is imported as Python does it.
+A run imports 450 of them; Python looks for, opens and checks a file for each, which takes a fourteenth of a run. A
+module whose source is not what it was when it was kept, and one that is not kept, is imported as Python does it.
 
 For the command alone, whose process is its own: as a library the tool leaves imports as they are.
 """
@@ -20,6 +20,7 @@ from importlib.util import MAGIC_NUMBER, cache_from_source
 from types import CodeType, ModuleType
 
 from codegen.resources import write_aside
+from codegen.startup.files import kept_file
 
 # A source's path below the package's folder, its size, its time in nanoseconds, and where its code lies in the file.
 Entry = tuple[str, int, int, int, int]
@@ -86,7 +87,7 @@ def keep() -> None:
 def _read() -> KeptModules:
     try:
         with open(_file(), "rb") as opened:
-            data = memoryview(mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ))
+            data = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
         start = 8 + int.from_bytes(data[:8], "little")
         made_by, entries = marshal.loads(data[8:start])
     except (OSError, NotImplementedError, EOFError, ValueError, TypeError):
@@ -101,8 +102,7 @@ def _made_by() -> str:
 
 
 def _file() -> str:
-    """Where they are kept. Python does not say (NotImplementedError) when it keeps no code at all."""
-    return cache_from_source(os.path.join(os.path.dirname(__file__), "all.py"))
+    return kept_file("all_modules")
 
 
 def _sources() -> list[str]:

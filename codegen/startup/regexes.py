@@ -10,16 +10,15 @@ For the command alone, whose process is its own: as a library the tool leaves `r
 from __future__ import annotations
 
 import marshal
-import os
 import re
 import sys
 from contextlib import suppress
 from importlib import import_module
-from importlib.util import cache_from_source
 from typing import Any
 
 from codegen.patterns import LATER
 from codegen.resources import write_aside
+from codegen.startup.files import kept_file
 
 Asked = tuple[str, int]  # a pattern and its flags
 _COMPILER: Any = import_module("re._compiler" if sys.version_info >= (3, 11) else "sre_compile")
@@ -51,16 +50,6 @@ def use() -> bool:
 
     _COMPILER.compile = found
     return bool(kept)
-
-
-def may_keep() -> bool:
-    """Does Python write down what it compiles, and can that be done? Else every run would do the work for nothing."""
-    try:
-        folder = os.path.dirname(_file())
-    except NotImplementedError:
-        return False
-    there = folder if os.path.isdir(folder) else os.path.dirname(folder)
-    return not sys.dont_write_bytecode and os.access(there, os.W_OK)
 
 
 def keep() -> None:
@@ -95,5 +84,4 @@ def _read() -> dict[Asked, bytes]:
 
 
 def _file() -> str:
-    """Where they are kept. Python does not say (NotImplementedError) when it keeps no code at all."""
-    return cache_from_source(os.path.join(os.path.dirname(__file__), "of_a_run.py"))
+    return kept_file("regexes_of_a_run")

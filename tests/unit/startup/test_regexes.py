@@ -46,16 +46,6 @@ def test_what_another_python_kept_is_not_used(tmp_path: Path) -> None:
         assert _run(tmp_path, "print(kept.use(), re.compile('a').match('a')[0])") == "False a"
 
 
-def test_nothing_is_kept_where_nothing_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    for name, may in (("kept", True), ("__pycache__/kept", True), ("none/__pycache__/kept", False)):
-        monkeypatch.setattr(kept, "_file", lambda name=name: str(tmp_path / name))
-        assert kept.may_keep() == may
-    monkeypatch.setattr(kept, "_file", lambda: str(tmp_path / "kept"))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert not kept.may_keep()
-
-
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     assert _run(tmp_path, "kept.use()", "kept.keep()", "print('done')") == "done"
