@@ -218,7 +218,7 @@ TASKS = {
     "some threads wait": ("if (!tw_once || jb == 0) {", "if (!tw_once || jb == 0) {\n#pragma omp barrier\n", 0),
     "threads differ": ("tw_once = tw_mb >= tw_rows", "tw_once = tw_mb >= tw_rows + tw_thread()", 0),
     "threads have numbers and tasks": ("tw_once = tw_mb", "tw_a = tw_thread(); const int tw_once = tw_mb", 0),
-    "tasks overlap in columns": ("tw_across += tw_span", "tw_across += tw_nr", 0),
+    "tasks overlap in columns": ("tw_across += tw_task_columns", "tw_across += tw_nr", 0),
     "tasks overlap in rows": ("tw_bottom = tw_min(tw_r, tw_down + tw_mc)", "tw_bottom = tw_r", 0),
     "rows between tasks are lost": ("tw_down += tw_mc", "tw_down += tw_mc + 6", 0),
     "columns of a task are lost": ("tw_edge = tw_min(tw_c, tw_across", "tw_edge = tw_min(tw_c - 1, tw_across", 0),
