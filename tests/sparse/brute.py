@@ -5,14 +5,15 @@ Nothing here knows of positions, segments or padding; conditions are evaluated a
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, Prod
+from codegen.sparse.algebra.expr import Call, Code, Decoded, Div, Exp, Mod, Name, Prod
 from codegen.sparse.algebra.relation import Constraint, function_of
 from codegen.sparse.algebra.terms import names, solve
 from codegen.sparse.formats.model import Descriptor
-from tests.sparse.reference import Entry
+from tests.sparse.reference import Entry, alto
 
 
 class Outside(Exception):
@@ -39,9 +40,22 @@ class Brute:
             return self.element(a.id, [self.value(x, at) for x in a.args])
         if isinstance(a, Prod):
             return self.value(a.left, at) * self.value(a.right, at)
+        if isinstance(a, (Code, Decoded)):
+            return self.coded(a, at)
         assert isinstance(a, (Div, Mod))
         of = self.value(a.of, at)
         return of // a.by if isinstance(a, Div) else of % a.by
+
+    def coded(self, a: Code | Decoded, at: dict[str, int]) -> int:
+        """A code, or the number of all that have the code; -1 where none has it."""
+        shape = [self.value(x, at) for x in a.extents]
+        if isinstance(a, Code):
+            numbers = [self.value(x, at) for x in a.args]
+            inside = all(0 <= x < n for x, n in zip(numbers, shape, strict=True))
+            return alto(numbers, shape) if inside else -7
+        code = self.value(a.of, at)
+        every = itertools.product(*map(range, shape))
+        return next((c[a.at] for c in every if alto(c, shape) == code), -1)
 
     def element(self, name: str, args: list[int]) -> int:
         f = self.d.function(name)

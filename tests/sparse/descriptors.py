@@ -151,8 +151,26 @@ def _tables(rng: random.Random, o: str, i: str) -> Draft:
                   _uf("idx", "0 <= x < NNZ", "0", f"{_SHAPE[i]} - 1")))
 
 
+def _codes(rng: random.Random, o: str, i: str) -> Draft:
+    """Coordinates in one number: of an entry in any order or in its own, of the entries of a row, or padded."""
+    n, code = _SHAPE[o], rng.choice((f"INTERLEAVE({o}, {i})", "INTERLEAVE(i, j)"))
+    shape = ("0 <= i < NR", "0 <= j < NC")
+    kind = rng.choice(("list", "rows", "padded"))
+    if kind == "list":
+        order = rng.choice((("forall n1, n2 : n1 < n2 <=> lin(n1) <= lin(n2)",), ()))
+        return Draft(("n",), (f"lin(n) = {code}", *shape, "0 <= n < NNZ"), "n", "val",
+                     ("uf lin {[x] : 0 <= x < NNZ} -> {[y] : 0 <= y}",), promises=order)
+    if kind == "rows":
+        cons = (f"u = {o}", f"lin(k) = {code}", *shape, "ptr(u) <= k < ptr(u+1)", "0 <= k < NNZ", f"0 <= u < {n}")
+        return Draft(("u", "k"), cons, "k", "val", (_uf("ptr", f"0 <= x < {n} + 1", "0", "NNZ"),
+                                                    "uf lin {[x] : 0 <= x < NNZ} -> {[y] : 0 <= y}"))
+    cons = (f"u = {o}", f"lin(u, s) = {code}", *shape, "0 <= s < K", f"0 <= u < {n}")
+    return Draft(("u", "s"), cons, "K*u + s", "val fill 0",
+                 (f"uf lin {{[x, t] : 0 <= x < {n} and 0 <= t < K}} -> {{[y] : -1 <= y}} fill -1",))
+
+
 _FAMILIES: tuple[Callable[[random.Random, str, str], Draft], ...] = (
-    _coordinates, _compressed, _compressed, _padded, _padded, _sliced, _grid, _blocks, _diagonals, _dense, _tables)
+    _coordinates, _compressed, _compressed, _padded, _padded, _sliced, _grid, _blocks, _diagonals, _dense, _tables, _codes)
 
 
 # --- mistakes --------------------------------------------------------------------------------------------------------

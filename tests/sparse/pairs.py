@@ -23,9 +23,9 @@ from tests.sparse.reference import Codec, Entry, decode, encode, summed
 
 FORMATS = {
     1: ("COO1", "SCOO1", "MCOO1", "DENSE1"),
-    2: ("COO", "SCOO", "MCOO", "CSR", "CSC", "DIA", "ELL", "BCSR", "BCSR:3x2", "CSF2", "HICOO2", "DENSE"),
-    3: ("COO3", "SCOO3", "MCOO3", "CSF", "HICOO", "DENSE3"),
-    4: ("COO4", "SCOO4", "MCOO4", "CSF4", "HICOO4", "DENSE4"),
+    2: ("COO", "SCOO", "MCOO", "CSR", "CSC", "DIA", "ELL", "BCSR", "BCSR:3x2", "CSF2", "HICOO2", "ALTO2", "DENSE"),
+    3: ("COO3", "SCOO3", "MCOO3", "CSF", "HICOO", "ALTO", "DENSE3"),
+    4: ("COO4", "SCOO4", "MCOO4", "CSF4", "HICOO4", "ALTO4", "DENSE4"),
 }
 NUMPY = {"f32": "float32", "f64": "float64", "i32": "int32", "i64": "int64"}
 

@@ -26,6 +26,16 @@ def morton(coords: Sequence[int]) -> int:
     return out
 
 
+def alto(coords: Sequence[int], shape: Sequence[int]) -> int:
+    """The bits of all coordinates from the highest level down; a coordinate without bits at a level is passed over."""
+    out = 0
+    for bit in range(max(max(shape, default=1), 1).bit_length(), -1, -1):
+        for c, n in zip(coords, shape, strict=True):
+            if n > 1 << bit:
+                out = out << 1 | c >> bit & 1
+    return out
+
+
 def ints(values: Sequence[int], index: str) -> np.ndarray:
     return np.array(list(values), dtype=f"int{index}").reshape(-1)
 
@@ -73,6 +83,16 @@ class Codec(UserCodec):
         keys = [morton(c) for c, _ in out]
         assert keys == sorted(keys)
         return out
+
+    def put_alto(self, entries: list[Entry]) -> dict:
+        entries = sorted(entries, key=lambda e: alto(e[0], self.shape))
+        return {**self.base(), "NNZ": len(entries), "lin": self.ints([alto(c, self.shape) for c, _ in entries]),
+                "val": self.vals([v for _, v in entries])}
+
+    def get_alto(self, a: dict) -> list[Entry]:
+        every = {alto(c, self.shape): c for c in itertools.product(*map(range, self.shape))}
+        assert a["lin"].tolist() == sorted(a["lin"].tolist()) and len(a["lin"]) == a["NNZ"]
+        return [(every[lin], v) for lin, v in zip(a["lin"].tolist(), a["val"].tolist(), strict=True)]
 
     # --- compressed rows and columns ---------------------------------------------------------------------------
 

@@ -21,6 +21,8 @@ BROKEN = [
     ("ELL", "col", 0, 23, RANGE), ("BCSR", "bcol", 0, 12, RANGE), ("CSF2", "idx0", 0, 4, UNSORTED),
     ("CSF2", "ptr0", 1, 0, UNSORTED), ("HICOO2", "eind0", 0, 8, RANGE), ("HICOO2", "bind0", 0, 1, RANGE),
     ("HICOO2", "eind0", 0, 7, RANGE), ("HICOO2", "bptr", 1, 99, RANGE),
+    ("ALTO2", "lin", 0, -1, RANGE), ("ALTO2", "lin", -1, 256, RANGE), ("ALTO2", "lin", -1, 255, RANGE),
+    ("ALTO2", "lin", 0, 200, UNSORTED),
 ]
 
 

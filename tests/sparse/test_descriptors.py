@@ -83,6 +83,7 @@ REFUSED = {
     "length that nobody fills": (_text("ellr", "0 <= s < len(ii)", "len(ii) <= K"), 8, "len is never filled"),
     "no fill": (_text("ELL", " fill -1", ""), 7, "has elements without an entry"),
     "fill that may be an entry": (_text("ELL", "fill -1", "fill 0"), 7, "could be an entry"),
+    "zeros beyond the counts": (_text("ellr", "0 <= c < NC", "1 <= c < NC"), 9, "filled with 0, which lies outside"),
     "fill out of range": (_text("ELL", "-1 <= y", "0 <= y"), 7, "outside its range"),
     "values without fill": (_text("DIA", "val fill 0", "val"), 3, "places without an entry"),
     "bound on a position": (_text("CSR", "0 <= k < NNZ", "0 <= k < NNZ and k <= 3*ii"), 3, "is not understood"),

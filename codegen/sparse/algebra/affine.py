@@ -2,7 +2,8 @@
 they have a solution (`possible`, True where nobody can tell).
 
 isl knows sums, floor division and remainders by literals. Everything else (an element of an index array, a product of
-two unknowns) is one more unknown integer: equal texts are equal values, nothing more is known of them.
+two unknowns, a code) is one more unknown integer: equal texts are equal values, and codes and what is read back from
+them are not negative; nothing more is known of them.
 """
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from functools import lru_cache
 
 import islpy as isl
 
-from codegen.sparse.algebra.expr import Atom, Div, Exp, Mod, show
+from codegen.sparse.algebra.expr import Atom, Code, Decoded, Div, Exp, Mod, show
 from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.algebra.terms import atoms
 
 Facts = tuple[Constraint, ...]
 
@@ -38,6 +40,8 @@ def _implied(facts: Facts, c: Constraint) -> bool:
 def _empty(facts: Facts) -> bool:
     unknown: dict[str, str] = {}
     conds = [f"{_text(c.exp, unknown)} {'=' if c.equal else '>='} 0" for c in facts]
+    codes = {show(a) for c in facts for a in atoms(c.exp) if isinstance(a, (Code, Decoded))}
+    conds += [f"{unknown[x]} >= 0" for x in sorted(codes & unknown.keys())]
     return bool(isl.Set(f"{{ [{', '.join(unknown.values())}] : {' and '.join(conds) or '1 = 1'} }}").is_empty())
 
 

@@ -1,8 +1,8 @@
 """Integer expressions with uninterpreted functions: sums of atoms with integer coefficients.
 
 An atom is a name (tuple variable or symbolic constant), a call of an uninterpreted function, a floor division or
-remainder by a literal, or a product of two expressions. poly.py expands products; nothing else
-solves through them.
+remainder by a literal, a product of two expressions, the code of several numbers, or a number read back from a code.
+poly.py expands products; nothing else solves through them.
 """
 from __future__ import annotations
 
@@ -66,7 +66,31 @@ class Prod:
         return hash(show(self))
 
 
-Atom = Union[Name, Call, Div, Mod, Prod]
+@record
+class Code:
+    """Numbers from 0 up to their `extents` as one: their bits interleaved, bit b of all before bit b + 1 of any, the last
+    number's lowest. Each has as many bits as its extent needs, so that the code of other numbers is another one."""
+
+    args: tuple["Exp", ...]
+    extents: tuple["Exp", ...]
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+@record
+class Decoded:
+    """Number `at` of those whose code is `of`."""
+
+    of: "Exp"
+    at: int
+    extents: tuple["Exp", ...]
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+Atom = Union[Name, Call, Div, Mod, Prod, Code, Decoded]
 
 
 @record
@@ -177,6 +201,11 @@ def _shown(a: Atom) -> str:
         return f"{a.id}({', '.join(text(x) for x in a.args)})"
     if isinstance(a, Prod):
         return f"{_factor(a.left)}*{_factor(a.right)}"
+    if isinstance(a, (Code, Decoded)):
+        extents = ", ".join(text(x) for x in a.extents)
+        if isinstance(a, Decoded):
+            return f"DECODE{a.at}[{extents}]({text(a.of)})"
+        return f"INTERLEAVE[{extents}]({', '.join(text(x) for x in a.args)})"
     return f"{_factor(a.of)} {'div' if isinstance(a, Div) else 'mod'} {a.by}"
 
 

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product as every
 
-from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, num, product, var
+from codegen.sparse.algebra.expr import Call, Code, Decoded, Div, Exp, Mod, Name, num, product, var
 
 Monomial = tuple[str, ...]  # names, sorted; a square has its name twice
 Poly = Mapping[Monomial, Fraction]
 
 
 def poly_of(e: Exp) -> dict[Monomial, Fraction] | None:
-    """None where an element of an array, a remainder or a division that may not come out even is inside."""
+    """None where an element of an array, a code, a remainder or a division that may not come out even is inside."""
     out: dict[Monomial, Fraction] = {(): Fraction(e.const)}
     for a, c in e.terms:
         part: Poly | None
         if isinstance(a, Name):
             part = {(a.id,): Fraction(1)}
-        elif isinstance(a, (Call, Mod)):
+        elif isinstance(a, (Call, Mod, Code, Decoded)):
             return None
         elif isinstance(a, Div):
             of = poly_of(a.of)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from codegen.sparse.algebra.expr import Atom, Call, Div, Exp, Name, Prod, atom, div, mod, num, product
+from codegen.sparse.algebra.expr import Atom, Call, Code, Decoded, Div, Exp, Name, Prod, atom, div, mod, num, product
 
 
 def inner(a: Atom) -> tuple[Exp, ...]:
-    """The expressions inside an atom."""
-    if isinstance(a, Call):
+    """The expressions inside an atom. Extents of a code are none of them: they say which code it is."""
+    if isinstance(a, (Call, Code)):
         return a.args
     if isinstance(a, Prod):
         return (a.left, a.right)
@@ -55,6 +55,9 @@ def _rebuilt(a: Atom, f: Callable[[Atom], Exp | None]) -> Exp:
         return atom(new) if found is None else found
     if isinstance(a, Prod):
         return product(parts[0], parts[1])
+    if isinstance(a, (Code, Decoded)):
+        extents = tuple(rewrite(x, f) for x in a.extents)
+        return atom(Code(parts, extents) if isinstance(a, Code) else Decoded(parts[0], a.at, extents))
     return div(parts[0], a.by) if isinstance(a, Div) else mod(parts[0], a.by)
 
 
@@ -73,9 +76,22 @@ def coefficient(e: Exp, a: Atom) -> int:
 
 
 def solve(e: Exp, a: Atom) -> Exp | None:
-    """x with e = 0 equivalent to a = x; None unless the coefficient is ±1 and `a` occurs nowhere else."""
+    """x with e = 0 equivalent to a = x; None unless the coefficient is ±1 and `a` occurs nowhere else.
+
+    Where `a` is one of the numbers of a code, e = 0 says more than a = x, which reads it back: the code's other numbers
+    follow, too.
+    """
     c = coefficient(e, a)
     if c not in (1, -1):
-        return None
+        return _decoded(e, a)
     rest = e - atom(a) * c
     return None if a in set(atoms(rest)) else rest * -c
+
+
+def _decoded(e: Exp, a: Atom) -> Exp | None:
+    for code, c in e.terms:
+        if c in (1, -1) and isinstance(code, Code) and atom(a) in code.args:
+            rest = e - atom(code) * c
+            whole = a not in set(atoms(rest)) and code.args.count(atom(a)) == 1
+            return atom(Decoded(rest * -c, code.args.index(atom(a)), code.extents)) if whole else None
+    return None

@@ -1,10 +1,10 @@
-"""Prints expressions and conditions as C text: calls become array elements, division by powers of two shifts; products
-in sizes saturate."""
+"""Prints expressions and conditions as C text: calls become array elements, division by powers of two shifts, codes
+calls of helpers; products in sizes saturate."""
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.sparse.algebra.expr import Atom, Call, Div, Exp, Mod, Name, Prod, single
+from codegen.sparse.algebra.expr import Atom, Call, Code, Decoded, Div, Exp, Mod, Name, Prod, single
 from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.synth.bounds import linear
 
@@ -43,6 +43,11 @@ def catom(a: Atom, extents: Extents) -> str:
         return element(a.id, cexp(index, extents))
     if isinstance(a, Prod):
         return f"{factor(a.left, extents)} * {factor(a.right, extents)}"
+    if isinstance(a, Code):
+        table = code_name(a)
+        return f"(int64_t)({' | '.join(f'tw_encode(&{table}, {d}, {cexp(x, extents)})' for d, x in enumerate(a.args))})"
+    if isinstance(a, Decoded):
+        return f"tw_decode(&{code_name(a)}, {a.at}, {cexp(a.of, extents)})"
     of = factor(a.of, extents)
     if a.by & (a.by - 1) == 0:
         return f"({of} >> {a.by.bit_length() - 1})" if isinstance(a, Div) else f"({of} & {a.by - 1})"
@@ -50,6 +55,11 @@ def catom(a: Atom, extents: Extents) -> str:
     plain = isinstance(single(a.of), (Name, Call))  # coordinates are not negative
     sign = "/" if isinstance(a, Div) else "%"
     return f"({of} {sign} {a.by})" if plain else f"{name}({of}, {a.by})"
+
+
+def code_name(a: Code | Decoded) -> str:
+    """The variable that has where the bits of a code are; its function declares it (codes.py)."""
+    return "__".join(["tw_code", *(cexp(x, {}) for x in a.extents)])
 
 
 def element(array: str, index: str) -> str:

@@ -11,7 +11,7 @@ from codegen.sparse.ir.nest import For
 from codegen.sparse.synth.bounds import volume
 from codegen.sparse.synth.model import Layout, Position, Stair
 from codegen.sparse.synth.pair import sizes
-from codegen.sparse.synth.scan import Scan, scan
+from codegen.sparse.synth.scan import Scan, scan, stored_code
 
 
 def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
@@ -97,6 +97,8 @@ def _entries(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
         down = "~" if order.down else ""
         words = [f"{down}({w})" for e in order.parts for w in p.word(subst(e, at))]
     ranged = [f"{p.c(e)} < 0 || {p.c(e)} >= {n}" for e, n in zip(s.coords, given, strict=True) if not _loop(s.nest, e)]
+    ranged += [false_condition(Constraint(subst(c.exp, s.env), True), p.extents)
+               for c in lay.desc.map.cons if stored_code(c)]
     if not words and not ranged:
         return
     # Segments with ends of their own may lie anywhere: then positions have to rise from entry to entry, too.

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.emit.check import check_input
+from codegen.sparse.emit.codes import code_tables
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.parallel import ParallelPrinter
@@ -62,7 +63,7 @@ def conversion(
     prototype = f"int {name}_omp({parameters}, int threads)" if parallel else f"int {name}({parameters})"
     owned = [a for a in arrays if a not in {f.name for f in target.functions} | {target.data}]
     owned += [n[1:] for n in printer.scalars if n.startswith("*")]
-    declared = _declarations(p, printer, arrays, lists, types, used)
+    declared = _declarations(p, printer, arrays, lists, used, text)
     if checked:
         declared = f"    if (!src || !dst)\n        return TW_SPARSE_RANGE;\n{declared}"
     comment = _comment(source, target, p)
@@ -91,9 +92,9 @@ def _comment(source: Descriptor, target: Descriptor, p: Pair) -> str:
             "   on any status but TW_SPARSE_OK nothing is allocated. */")
 
 
-def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: Iterable[str], types: Types,
-                  used: frozenset[str]) -> str:
-    w = Writer()
+def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: Iterable[str],
+                  used: frozenset[str], text: str) -> str:
+    w, types = Writer(), printer.types
     w.line("int status = TW_SPARSE_OK;")
     shape = [f"{n} = src->{o}" for n, o in zip(p.shape, p.source_shape, strict=True)]
     w.line(f"const int64_t {', '.join(shape)};")
@@ -113,6 +114,8 @@ def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: 
     if types.index == "32":
         w.line(f"if ({' || '.join(f'{n} > INT32_MAX' for n in (*p.shape, *own))})")
         w.line("    return TW_SPARSE_RANGE;")
+    for line in code_tables((p.source.desc, p.target.desc), text, types):
+        w.line(line)
     return w.text.rstrip("\n") + "\n"
 
 

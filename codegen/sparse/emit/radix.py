@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codegen.record import record
-from codegen.sparse.algebra.expr import Call, Div, Exp, single
+from codegen.sparse.algebra.expr import Call, Code, Div, Exp, single
+from codegen.sparse.emit.cexpr import code_name
 from codegen.sparse.ir.nest import Tick
 from codegen.sparse.ir.sorting import Radix, Word
 
@@ -40,12 +41,12 @@ def _fields(p: StepPrinter, s: Radix) -> tuple[list[_Field] | None, list[_Field]
     have: dict[Exp, str] = {}
     fields: list[_Field] = []
     for n, word in enumerate(s.words):
-        f = _morton(p, s, word, n) if _is(word, "MORTON") else _plain(p, word, n)
+        f = _morton(p, s, word, n) if _is(word, "MORTON") else _plain(p, word)
         if f is None or word.down:
             return None, []
         fields.append(f)
         call = single(word.value)
-        for a in call.args if isinstance(call, Call) and call.id == "MORTON" else (word.value,):
+        for a in call.args if isinstance(call, Code) or _is(word, "MORTON") else (word.value,):
             have[a] = ""
     rest: list[_Field] = []
     for d, x in enumerate(s.coords):
@@ -75,10 +76,12 @@ def _coordinate(s: Radix, e: Exp) -> tuple[int, str] | None:
     return None
 
 
-def _plain(p: StepPrinter, word: Word, n: int) -> _Field | None:
+def _plain(p: StepPrinter, word: Word) -> _Field | None:
     a = single(word.value)
     if isinstance(a, Call):
         return None
+    if isinstance(a, Code):
+        return _Field(f"(uint64_t){p.c(word.value)}", f"{code_name(a)}.bits", ())
     return _Field(p.c(word.value - word.low), f"tw_bits({p.c(word.high - word.low)})", ())
 
 
@@ -170,6 +173,9 @@ def _unpack_word(p: StepPrinter, s: Radix, word: Word, n: int, field: str) -> No
     if isinstance(call, Call):
         rank = len(call.args)
         of = [f"tw_compact{rank}(word{n} >> {rank - 1 - d})" for d in range(rank)]
+        lines = [x for a, value in zip(call.args, of, strict=True) for x in _give(s, a, value)]
+    elif isinstance(call, Code):
+        of = [f"tw_decode(&{code_name(call)}, {d}, (int64_t)word{n})" for d in range(len(call.args))]
         lines = [x for a, value in zip(call.args, of, strict=True) for x in _give(s, a, value)]
     else:
         low = f" + ({p.c(word.low)})" if word.low != Exp() else ""

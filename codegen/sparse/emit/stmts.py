@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from codegen.sparse.algebra.expr import Call, Exp, single
+from codegen.sparse.algebra.expr import Call, Code, Exp, single
 from codegen.sparse.emit.cexpr import Extents, cexp, element, false_condition
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.ir.nest import For, Guard, Let, Nest, Tick
@@ -164,6 +164,8 @@ class StmtPrinter:
             return self.morton(tuple(self.c(a) for a in call.args))
         if isinstance(call, Call) and call.id in self.keys:
             return (f"{self.keys[call.id][1]}({', '.join(self.c(a) for a in call.args)})",)
+        if isinstance(call, Code):
+            return (f"(uint64_t){self.c(e)}",)
         return (f"(uint64_t)({self.c(e)}) ^ (uint64_t)1 << 63",)
 
     def morton(self, args: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The formats that come with the tool, as texts in the descriptor language; rank and block sizes are parameters.
 
-Names: COO, SCOO, MCOO and DENSE may carry a rank (COO3, MCOO4), CSF and HICOO too (default 3); block sizes follow a
+Names: COO, SCOO, MCOO and DENSE may carry a rank (COO3, MCOO4), CSF, HICOO and ALTO too (default 3); block sizes follow a
 colon: BCSR:2x3, HICOO:8, HICOO2:16.
 """
 from __future__ import annotations
@@ -134,6 +134,14 @@ def hicoo(name: str, rank: int, blocks: tuple[int, ...]) -> str:
             f"forall n1, n2 : n1 < n2 <=> MORTON({left}) <= MORTON({right})\n")
 
 
+def alto(name: str, rank: int, blocks: tuple[int, ...]) -> str:
+    dims = ", ".join(_DIMS[:rank])
+    cons = [f"lin(n) = INTERLEAVE({dims})", *(f"0 <= {d} < {s}" for d, s in zip(_DIMS[:rank], _SHAPE, strict=False))]
+    return (f"{_head(name, rank)}map {{[n] -> [{dims}] : {_conj([*cons, '0 <= n < NNZ'])}}}\n"
+            "access {[n] -> [n]}\ndata val\nuf lin {[x] : 0 <= x < NNZ} -> {[y] : 0 <= y}\n"
+            "forall n1, n2 : n1 < n2 <=> lin(n1) <= lin(n2)\n")
+
+
 def dense(name: str, rank: int, blocks: tuple[int, ...]) -> str:
     dims = _DIMS[:rank]
     tuple_ = ", ".join(d * 2 for d in dims)
@@ -158,6 +166,7 @@ FAMILIES: dict[str, tuple[_Maker, tuple[int, ...], int, tuple[int, ...], str]] =
     "BCSR": (bcsr, (2,), 2, (2, 2), "compressed rows of dense blocks"),
     "CSF": (csf, (2, 3, 4), 3, (), "compressed fibres, a level for each dimension"),
     "HICOO": (hicoo, (2, 3, 4), 3, (8,), "coordinates in blocks, blocks in Morton order"),
+    "ALTO": (alto, (2, 3, 4), 3, (), "one number for all coordinates of an entry: their bits interleaved"),
     "DENSE": (dense, (1, 2, 3, 4), 2, (), "every element"),
 }
 

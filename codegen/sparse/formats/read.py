@@ -12,6 +12,7 @@ from codegen.sparse.algebra.parse import Reader
 from codegen.sparse.algebra.relation import Relation, function_of
 from codegen.sparse.algebra.terms import calls, names, subst
 from codegen.sparse.formats.check import check
+from codegen.sparse.formats.codes import with_codes
 from codegen.sparse.formats.model import Descriptor, Function, Key, Permutation, Quantifier
 
 _WORDS = ("format", "shape", "let", "map", "access", "data", "uf", "forall", "key", "symmetric", "skew", "permute")
@@ -159,13 +160,15 @@ def _build(name: str, text: str, p: _Parts, r: Reader) -> Descriptor:
     single = p.single
     map_, access = single["map"], single["access"]
     assert isinstance(map_, Relation) and isinstance(access, Relation)
+    shape = tuple(single["shape"])  # type: ignore[arg-type,var-annotated]
+    map_ = with_codes(map_, shape, p.places["map"])
     if access.ins != map_.ins or len(access.outs) != 1:
         raise bad(f"access must map [{', '.join(map_.ins)}] to one index", p.places["access"])
     index = function_of(access)
     if index is None:
         raise bad("access is no function of the tuple", p.places["access"])
     quantifiers = tuple(_quantifier(map_, q) for q in p.quantifiers)
-    made = Descriptor(str(single["format"]), tuple(single["shape"]), map_,  # type: ignore[arg-type]
+    made = Descriptor(str(single["format"]), shape, map_,
                       index[access.outs[0]], str(single["data"]), bool(single.get("fill")), tuple(p.lets),
                       tuple(p.functions), quantifiers, tuple(p.keys), text, Loc(name, 1), p.places["map"],
                       p.places["access"], int(str(single.get("symmetric", single.get("skew", 0)))),

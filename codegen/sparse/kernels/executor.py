@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 
 from codegen.sparse.algebra.terms import names
+from codegen.sparse.emit.codes import code_tables
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer
@@ -73,6 +74,8 @@ class _Executor(TilePrinter):
         w.line(f"const {self.types.c_value} *restrict const {d.data} = {a}->{d.data.removeprefix(a + '_')};")
         for n, t in sorted(self.s.scalars.items()):
             w.line(f"{t} {n} = 0;")
+        for line in code_tables((d,), self.w.text, self.types):
+            w.line(line)
         return self.trimmed(w.text)
 
     def index_array(self, name: str, given: str) -> str:

@@ -10,6 +10,7 @@ import re
 
 from codegen.sparse.algebra.expr import Exp, var
 from codegen.sparse.algebra.terms import subst
+from codegen.sparse.emit.codes import code_tables
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.stmts import StmtPrinter
@@ -73,10 +74,13 @@ class _Common:
         lines += [f"const {self.types.c_index} *const {f.name} = {m}->{f.name.removeprefix(m + '_')};"
                   for f in desc.functions]
         lines.append(f"const {self.types.c_value} *const {desc.data} = {m}->{desc.data.removeprefix(m + '_')};")
+        tables = code_tables((desc,), body, self.types)
         for line in lines:
             found = re.search(r"(\w+) = ", line)
-            if found and re.search(rf"\b{found[1]}\b", body):
+            if found and re.search(rf"\b{found[1]}\b", "".join((body, *tables))):
                 w.line(line)
+        for line in tables:
+            w.line(line)
         return w.text
 
     def entries(self, p: StmtPrinter, peeled: bool = False) -> int:

@@ -86,6 +86,8 @@ def _stored(lay: Layout, f: Function, p: Position) -> None:
     if p.group and not p.counts and not p.stair:
         raise unsolved(lay.desc, f"{f.name} has elements without an entry, since {p.var} is counted for each "
                        f"{', '.join(map(str, p.group))}", f"say what they hold: uf {f.name} ... fill -1", f.loc)
+    if p.counts:
+        _fill(lay, f, 0)  # what the counts do not speak of
     at = k.args.index(var(v))
     if not implied((*f.domain.cons, *sizes_facts(lay)), Constraint(var(size) - var(f.domain.ins[at]) - 1)):
         raise unsolved(lay.desc, f"the domain of {f.name} has elements beyond {size}, which nothing fills", loc=f.loc)

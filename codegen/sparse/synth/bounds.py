@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, div, num, product
+from codegen.sparse.algebra.expr import Call, Code, Div, Exp, Mod, Name, div, num, product
 from codegen.sparse.algebra.relation import Relation
 from codegen.sparse.algebra.terms import coefficient, rewrite, solve
 from codegen.sparse.formats.model import Descriptor
@@ -65,5 +65,5 @@ def data_size(d: Descriptor, tops: Mapping[str, Exp]) -> Exp:
 
 
 def is_key(e: Exp) -> bool:
-    """MORTON or a user's key: no integer of known bounds."""
-    return any(isinstance(a, Call) for a, _ in e.terms)
+    """MORTON, a code or a user's key: no integer of known bounds."""
+    return any(isinstance(a, (Call, Code)) for a, _ in e.terms)

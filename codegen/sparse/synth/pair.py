@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codegen.diagnostics import InputError
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.algebra.expr import Call, Code, Exp, var
 from codegen.sparse.algebra.relation import renamed
 from codegen.sparse.algebra.terms import names, subst
 from codegen.sparse.formats.model import Descriptor
@@ -91,12 +91,12 @@ def _place(t: Layout, p: Position, policy: str) -> Place:
 
 
 def _fixed(x: str, parts: tuple[Exp, ...]) -> bool:
-    """Do equal parts mean equal x? Only where x itself, or MORTON of x, is a part."""
+    """Do equal parts mean equal x? Only where x itself, MORTON of x or its code is a part."""
     for part in parts:
         if part == var(x):
             return True
         for a, _ in part.terms:
-            if getattr(a, "id", "") == "MORTON" and var(x) in a.args:  # type: ignore[union-attr]
+            if (isinstance(a, Code) or (isinstance(a, Call) and a.id == "MORTON")) and var(x) in a.args:
                 return True
     return False
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from codegen.record import record
 from codegen.sparse.algebra.affine import implied
-from codegen.sparse.algebra.expr import Call, Exp, Name, as_name, var
+from codegen.sparse.algebra.expr import Call, Code, Exp, Name, as_name, var
 from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.algebra.terms import calls, coefficient, names, solve, subst
 from codegen.sparse.ir.nest import For, Guard, Let, Level, Nest
@@ -48,7 +48,7 @@ class _Scanner:
         self.loops: list[str] = []
         self.facts: list[Constraint] = list(let_facts(lay))
         self.pending = list(dict.fromkeys((*self.rel.cons, *shape_facts(lay))))
-        # Without padding every stored thing is an entry, so its coordinates are in range.
+        # Without padding every stored thing is an entry, so its coordinates are in range and its code is theirs.
         self.padded = lay.desc.fill or any(f.fill is not None for f in lay.desc.functions)
 
     def run(self, order: tuple[str, ...] | None) -> Scan:
@@ -110,7 +110,7 @@ class _Scanner:
         ready = [c for c in self.pending if self.defined(c.exp)]
         self.pending = [c for c in self.pending if c not in ready]
         kept = [Constraint(self.show(c.exp), c.equal) for c in ready
-                if (self.padded or not self.in_shape(c)) and not self.implied(c)]
+                if (self.padded or not (self.in_shape(c) or stored_code(c))) and not self.implied(c)]
         if kept and self.loops:
             self.levels.append(Guard(tuple(dict.fromkeys(kept))))
 
@@ -149,6 +149,11 @@ class _Scanner:
             assert f is not None  # descriptors are checked to declare what they use
             at = {f.range.ins[0]: Exp(((call, 1),))}
             self.facts += [Constraint(subst(c.exp, at), c.equal) for c in f.range.cons]
+
+
+def stored_code(c: Constraint) -> bool:
+    """Does a condition say that something stored is the code of numbers?"""
+    return c.equal and any(isinstance(a, Code) for a, _ in c.exp.terms)
 
 
 def skips_zeros(lay: Layout, loops: Sequence[str]) -> bool:
