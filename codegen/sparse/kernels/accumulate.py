@@ -11,17 +11,14 @@ are counted first.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from codegen.sparse.emit.types import Types, Writer
+from codegen.sparse.kernels.chunks import Leave, allotted, joined
 from codegen.sparse.kernels.merge import Operand, Path
 from codegen.sparse.kernels.notation import Kernel
 from codegen.sparse.kernels.semiring import PLUS_TIMES
 
 FEW = 24  # columns of a row that are sorted by counting
 CHUNKS = 4  # chunks of rows for each thread, where there are several
-
-Leave = Callable[[str, str], None]
 
 
 class Accumulators:
@@ -56,7 +53,7 @@ class Accumulators:
         w.close()
         self.chunk_loop(values=True)
         self.leave("failed", "NO_MEMORY")
-        self.joined()
+        joined(w, self.leave, self.types.index)
 
     # --- before the rows ---------------------------------------------------------------------------------------
 
@@ -113,13 +110,7 @@ class Accumulators:
     def chunks(self) -> None:
         """Rows in chunks of about as many products: chunk t begins at row from[t], and its columns go to base[t]."""
         w = self.w
-        w.line("int64_t chunks = 1;")
-        for line in ("#ifdef _OPENMP", "if (omp_get_max_threads() > 1)",
-                     f"    chunks = {CHUNKS} * omp_get_max_threads();", "#endif"):
-            w.line(line)
-        w.line("from = tw_new(3 * (chunks + 1), sizeof *from, 1);")
-        self.leave("!from", "NO_MEMORY")
-        w.line("int64_t *const base = from + chunks + 1, *const taken = base + chunks + 1;")
+        allotted(w, self.leave, CHUNKS)
         w.open("for (int64_t i = 0, tw_t = 0, before = 0; tw_t <= chunks; i++)")
         share = "bound / chunks * tw_t + bound % chunks * tw_t / chunks"
         w.open(f"while (tw_t <= chunks && (i == rows || before >= {share}))")
@@ -128,28 +119,6 @@ class Accumulators:
         w.close()
         w.line("before += i < rows ? made.rowptr[i + 1] : 0;")
         w.close()
-
-    def joined(self) -> None:
-        """Chunks are pushed together, rows get their starts, and what memory is left over goes back."""
-        w = self.w
-        w.line("int64_t total = 0;")
-        w.open("for (int64_t tw_t = 0; tw_t < chunks; tw_t++)")
-        w.line("const int64_t here = total;")
-        w.open("if (here < base[tw_t] && taken[tw_t] > 0)")
-        w.line("memmove(made.col + here, made.col + base[tw_t], (size_t)taken[tw_t] * sizeof *made.col);")
-        w.line("memmove(made.val + here, made.val + base[tw_t], (size_t)taken[tw_t] * sizeof *made.val);")
-        w.close()
-        w.line("total += taken[tw_t];")
-        if self.types.index == "32":
-            self.leave("total > INT32_MAX", "RANGE")
-        w.line("for (int64_t i = from[tw_t]; i < from[tw_t + 1]; i++)")
-        w.line("    made.rowptr[i + 1] += here;")
-        w.close()
-        for line in ("made.NR = rows;", "made.NC = columns;", "made.NNZ = total;"):
-            w.line(line)
-        for x in ("col", "val"):
-            w.line(f"void *less_{x} = realloc(made.{x}, (size_t)(total ? total : 1) * sizeof *made.{x});")
-            w.line(f"made.{x} = less_{x} ? less_{x} : made.{x};")
 
     # --- rows --------------------------------------------------------------------------------------------------
 

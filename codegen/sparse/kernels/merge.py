@@ -1,18 +1,16 @@
 """Prints the C that merges rows, for sums and elementwise products of two sparse matrices whose columns ascend within
 rows, which is tested at run time. Also the records `Operand` and `Path` of row-wise kernels.
-
-Several threads count the columns of the result first, so that each knows where its rows begin.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from codegen.record import record
 from codegen.sparse.emit.types import Types, Writer
+from codegen.sparse.kernels.chunks import Leave, allotted, joined
 from codegen.sparse.kernels.notation import Kernel
 from codegen.sparse.kernels.semiring import PLUS_TIMES
 
 ROWS, COLUMNS = "CSR", "CSC"  # a matrix by rows, and its transpose by rows
+BLOCK = 4  # columns that are compared with as many others at once
 
 
 @record
@@ -62,76 +60,50 @@ def streams(k: Kernel, found: tuple[Path, ...]) -> tuple[Operand, Operand] | Non
     return None
 
 
-def prefix_sum(w: Writer, leave: Callable[[str, str], None], index: str) -> None:
-    """Pointers from counts, and the sizes of the result."""
-    w.line("int64_t total = 0;")
-    w.open("for (int64_t i = 0; i < rows; i++)")
-    w.line("total += made.rowptr[i + 1];")
-    if index == "32":
-        leave("total > INT32_MAX", "RANGE")
-    w.line("made.rowptr[i + 1] = total;")
-    w.close()
-    w.line("made.NR = rows;")
-    w.line("made.NC = columns;")
-    w.line("made.NNZ = total;")
-
-
-def merged(w: Writer, k: Kernel, pair: tuple[Operand, Operand], leave: Callable[[str, str], None],
-           types: Types) -> None:
+def merged(w: Writer, k: Kernel, pair: tuple[Operand, Operand], leave: Leave, types: Types) -> None:
     """Fills the result where columns ascend; `ascending` says whether they do."""
     a, b = (o.name for o in pair)
-    adds = len(k.terms) == 2
-    most = f"{a}_ptr[rows] + {b}_ptr[rows]" if adds else f"({a}_ptr[rows] < {b}_ptr[rows] ? {a}_ptr : {b}_ptr)[rows]"
     w.line(f"const int ascending = tw_ascending({a}_ptr, {a}_index, rows) && tw_ascending({b}_ptr, {b}_index, rows);")
-    w.line("int threads = 1;")
-    for line in ("#ifdef _OPENMP", "threads = omp_get_max_threads();", "#endif"):
-        w.line(line)
     leave("!(made.rowptr = tw_new(rows + 1, sizeof *made.rowptr, 1))", "NO_MEMORY")
-    w.open("if (ascending && threads > 1)")
-    _counted(w, adds, a, b)
-    prefix_sum(w, leave, types.index)
-    _room(w, leave, "total")
-    w.pragma("parallel for schedule(dynamic, 256)")
-    w.open("for (int64_t i = 0; i < rows; i++)")
-    w.line("int64_t at = made.rowptr[i];")
-    _filled(w, k, a, b, types.c_value)
-    w.close()
-    w.close("} else if (ascending) {")
-    w.depth += 1
-    w.comment("on one thread, into as much memory as there can be columns, of which the rest goes back")
-    _room(w, leave, most)
-    w.line("int64_t at = 0;")
-    w.open("for (int64_t i = 0; i < rows; i++)")
-    _filled(w, k, a, b, types.c_value)
-    if types.index == "32":
-        leave("at > INT32_MAX", "RANGE")
-    w.line("made.rowptr[i + 1] = at;")
-    w.close()
-    for line in ("made.NR = rows;", "made.NC = columns;", "made.NNZ = at;"):
-        w.line(line)
+    w.open("if (ascending)")
+    adds = len(k.terms) == 2
+    w.comment("into as much memory as there can be columns; each thread takes rows of about as many entries")
+    allotted(w, leave, 1)
+    _shares(w, a, b, adds, types.c_index)
     for x in ("col", "val"):
-        w.line(f"void *less_{x} = realloc(made.{x}, (size_t)(at ? at : 1) * sizeof *made.{x});")
-        w.line(f"made.{x} = less_{x} ? less_{x} : made.{x};")
+        leave(f"!(made.{x} = tw_new(base[chunks], sizeof *made.{x}, 0))", "NO_MEMORY")
+    w.pragma("parallel for schedule(static, 1)")
+    w.open("for (int64_t tw_t = 0; tw_t < chunks; tw_t++)")
+    w.line("int64_t at = base[tw_t];")
+    if not adds:
+        w.line("int rare = 1; /* had the row before few columns in common? */")
+    w.open("for (int64_t i = from[tw_t]; i < from[tw_t + 1]; i++)")
+    _filled(w, k, a, b, types.c_value)
+    w.line("made.rowptr[i + 1] = at - base[tw_t];")
+    w.close()
+    w.line("taken[tw_t] = at - base[tw_t];")
+    w.close()
+    joined(w, leave, types.index)
     w.close()
 
 
-def _room(w: Writer, leave: Callable[[str, str], None], count: str) -> None:
-    for x in ("col", "val"):
-        leave(f"!(made.{x} = tw_new({count}, sizeof *made.{x}, 0))", "NO_MEMORY")
-
-
-def _counted(w: Writer, adds: bool, a: str, b: str) -> None:
-    w.pragma("parallel for schedule(dynamic, 256)")
-    w.open("for (int64_t i = 0; i < rows; i++)")
-    _row(w, a, b)
-    w.line(f"int64_t count = {'p_last - p + q_last - q' if adds else '0'};")
-    w.open("while (p < p_last && q < q_last)")
-    w.line(f"const int64_t left = {a}_index[p], right = {b}_index[q];")
-    w.line(f"count {'-' if adds else '+'}= left == right;")
-    w.line("p += left <= right;")
-    w.line("q += right <= left;")
+def _shares(w: Writer, a: str, b: str, adds: bool, index: str) -> None:
+    """Chunk t begins at row from[t], and its columns go to base[t]; there is room for base[chunks] of them."""
+    both = f"(int64_t){a}_ptr[{{0}}] + {b}_ptr[{{0}}]".format  # of all rows before one
+    if not adds:
+        w.line(f"const {index} *const fewer = {a}_ptr[rows] < {b}_ptr[rows] ? {a}_ptr : {b}_ptr;")
+    w.line(f"const int64_t entries = {both('rows')};")
+    w.open("for (int64_t tw_t = 0; tw_t <= chunks; tw_t++)")
+    w.line("const int64_t share = entries / chunks * tw_t;")
+    w.line("int64_t low = 0, high = rows;")
+    w.open("while (tw_t < chunks && low < high)")
+    w.line("const int64_t middle = low + (high - low) / 2;")
+    w.line(f"const int before = {both('middle')} < share;")
+    w.line("low = before ? middle + 1 : low;")
+    w.line("high = before ? high : middle;")
     w.close()
-    w.line("made.rowptr[i + 1] = count;")
+    w.line("from[tw_t] = tw_t < chunks ? low : rows;")
+    w.line(f"base[tw_t] = {both('from[tw_t]') if adds else 'fewer[from[tw_t]]'};")
     w.close()
 
 
@@ -175,6 +147,21 @@ def _sum(w: Writer, k: Kernel, a: str, b: str, kind: str) -> None:
 
 
 def _product(w: Writer, k: Kernel, a: str, b: str) -> None:
+    """Where columns in common are rare, each of BLOCK columns is compared with each of BLOCK others, which takes no
+    turns that depend on the outcome; from the first one that is found on, one by one."""
+    w.line("const int64_t first = at, length = p_last - p;")
+    w.open(f"while (rare && p <= p_last - {BLOCK} && q <= q_last - {BLOCK})")
+    w.line(f"const int64_t left = {a}_index[p + {BLOCK - 1}], right = {b}_index[q + {BLOCK - 1}];")
+    w.line("int common = 0;")
+    w.open(f"for (int64_t tw_x = p; tw_x < p + {BLOCK}; tw_x++)")
+    w.line(f"for (int64_t tw_y = q; tw_y < q + {BLOCK}; tw_y++)")
+    w.line(f"    common |= {a}_index[tw_x] == {b}_index[tw_y];")
+    w.close()
+    w.line("if (common)")
+    w.line("    break;")
+    w.line(f"p += left <= right ? {BLOCK} : 0;")
+    w.line(f"q += right <= left ? {BLOCK} : 0;")
+    w.close()
     w.open("while (p < p_last && q < q_last)")
     w.line(f"const int64_t left = {a}_index[p], right = {b}_index[q];")
     w.open("if (left == right)")
@@ -184,3 +171,4 @@ def _product(w: Writer, k: Kernel, a: str, b: str) -> None:
     w.line("p += left <= right;")
     w.line("q += right <= left;")
     w.close()
+    w.line("rare = 8 * (at - first) <= length;")
