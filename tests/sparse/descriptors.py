@@ -170,7 +170,8 @@ def _codes(rng: random.Random, o: str, i: str) -> Draft:
 
 
 _FAMILIES: tuple[Callable[[random.Random, str, str], Draft], ...] = (
-    _coordinates, _compressed, _compressed, _padded, _padded, _sliced, _grid, _blocks, _diagonals, _dense, _tables, _codes)
+    _coordinates, _compressed, _compressed, _padded, _padded, _sliced, _grid, _blocks, _diagonals, _dense, _tables,
+    _codes)
 
 
 # --- mistakes --------------------------------------------------------------------------------------------------------

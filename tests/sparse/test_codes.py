@@ -1,4 +1,4 @@
-"""Coordinates in one number (INTERLEAVE, ALTO): written and read back, in all types, up to the widest codes, by kernels."""
+"""Coordinates in one number (INTERLEAVE, ALTO): written and read, in all types, up to the widest codes, by kernels."""
 from __future__ import annotations
 
 import itertools

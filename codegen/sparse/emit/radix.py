@@ -46,7 +46,7 @@ def _fields(p: StepPrinter, s: Radix) -> tuple[list[_Field] | None, list[_Field]
             return None, []
         fields.append(f)
         call = single(word.value)
-        for a in call.args if isinstance(call, Code) or _is(word, "MORTON") else (word.value,):
+        for a in call.args if isinstance(call, (Call, Code)) else (word.value,):
             have[a] = ""
     rest: list[_Field] = []
     for d, x in enumerate(s.coords):

@@ -1,7 +1,7 @@
 """The formats that come with the tool, as texts in the descriptor language; rank and block sizes are parameters.
 
-Names: COO, SCOO, MCOO and DENSE may carry a rank (COO3, MCOO4), CSF, HICOO and ALTO too (default 3); block sizes follow a
-colon: BCSR:2x3, HICOO:8, HICOO2:16.
+Names: COO, SCOO, MCOO and DENSE may carry a rank (COO3, MCOO4), CSF, HICOO and ALTO too (default 3); block sizes follow
+a colon: BCSR:2x3, HICOO:8, HICOO2:16.
 """
 from __future__ import annotations
 

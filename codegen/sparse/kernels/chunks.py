@@ -1,5 +1,5 @@
-"""Prints what row-wise kernels do with chunks of rows: room for where they begin, and, once each chunk has made its rows
-somewhere in the result's memory, the moves that push chunks together."""
+"""Prints what row-wise kernels do with chunks of rows: room for where they begin, and, once each chunk has made its
+rows somewhere in the result's memory, the moves that push chunks together."""
 from __future__ import annotations
 
 from collections.abc import Callable
