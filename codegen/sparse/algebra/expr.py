@@ -69,7 +69,7 @@ class Prod:
 @record
 class Code:
     """Numbers from 0 up to their `extents` as one: their bits interleaved, bit b of all before bit b + 1 of any, the
-    last number's lowest. Each has as many bits as its extent needs, so that the code of other numbers is another one."""
+    last number's lowest. Each has as many bits as its extent needs, so that other numbers have another code."""
 
     args: tuple["Exp", ...]
     extents: tuple["Exp", ...]
