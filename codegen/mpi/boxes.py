@@ -94,8 +94,8 @@ def _shell(scop: Scop, array: Array, within: isl.Set) -> list[isl.Set]:
 def box_around(
     scop: Scop, array: Array, part: isl.Set, blocks: Sequence[RankBlocks], right: isl.Set, known: isl.Set
 ) -> Box | None:
-    """The box around a set, within a giver's block, if all of it is `right` to be sent; None if it is not, or has no
-    such ends. `known` is what holds of ranks."""
+    """The box around a set, within a giver's block, in those steps in which there is something in it, if all of it is
+    `right` to be sent; None if it is not, or has no such ends. `known` is what holds of ranks."""
     space, held = known.get_space(), {x.position: b for b in blocks for x in b.arrays if x.array == array.name}
     lows, pasts = [], []
     for k in range(part.dim(_SET)):
@@ -108,7 +108,7 @@ def box_around(
             return None
         lows.append(sides[0])
         pasts.append(sides[1])
-    box = Box(tuple(lows), tuple(pasts), isl.Set.universe(space))
+    box = Box(tuple(lows), tuple(pasts), _when(part, known, blocks).gist(known))
     return box if box.elements(part).intersect_params(known).is_subset(right) else None
 
 

@@ -35,7 +35,7 @@ def support(network: str = NETWORK, axes: int = 1, panels: bool = False) -> str:
         plain=PLAIN,
         blocks=DEALT,
         panel=PANEL,
-        panel_arrays=PANEL_ARRAYS,
+        panel_arrays=PANEL_ARRAYS if panels else 0,
         axes=axes,
         panels=panels,
     )

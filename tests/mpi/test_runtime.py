@@ -82,6 +82,56 @@ int main(void)
   return 0;
 }
 """
+# Ranks send rows of their number to those behind them, first to all others: in some rounds longer ones, side by side and
+# in two parts.
+ROWS = """
+int main(void)
+{
+  static long got[16][400];
+  const int ranks = tw_ranks();
+  for (long round = 1; round < 24; round++) {
+    const long n = 3 + (round * 7) % 40 * (round / 4);
+    for (long j = 0; j < 400; j++)
+      got[tw_rank()][j] = 1000 * round + tw_rank();
+    for (long k = 0; k < tw_messages(); k++) {
+      if (round > 5 && tw_giver(k) > tw_taker(k))
+        continue;
+      tw_run(k, &got[tw_giver(k)][0], n, sizeof(long));
+      if (tw_taker(k) % 2)
+        tw_run(k, &got[tw_giver(k)][300], n / 3, sizeof(long));
+    }
+    FAULT
+    tw_send();
+    tw_wait();
+    for (int r = 0; r < (round > 5 ? tw_rank() : ranks); r++)
+      for (long j = 0; j < n; j++)
+        if (got[r][j] != 1000 * round + r || (tw_rank() % 2 && j < n / 3 && got[r][300 + j] != got[r][0]))
+          return 1;
+  }
+  return 0;
+}
+"""
+
+
+@needs_mpi
+def test_messages_that_ranks_of_a_node_see(tmp_path: Path) -> None:
+    """Rooms that grow and do not suffice, takers that are late, memory that is not shared; a room that is filled too
+    early and a message of another size are noticed."""
+    text, copies = support(), "  tw_copy(m, (char *)from, 1);"
+    waits = "  for (double to = MPI_Wtime() + 0.01 * tw_world.rank; MPI_Wtime() < to;)\n    (void)0;\n"
+    late, no_wait = (copies, waits + copies), ("  tw_all_taken(++tw_node.sends & 1);", "  ++tw_node.sends;")
+    alone = ("&r->window) == MPI_SUCCESS;", "&r->window) != MPI_SUCCESS;")
+    short = ("FAULT", "if (tw_rank() == 0 && round == 20) tw_world.messages[0].bytes -= 8;")
+    cases = (((), 3, True), ((late,), 2, True), ((alone,), 5, True), ((late, no_wait), 2, False), ((short,), 2, False))
+    for k, (changes, ranks, right) in enumerate(cases):
+        made = text + ROWS
+        for old, new in changes:
+            assert made.count(old) == 1, old
+            made = made.replace(old, new)
+        program = compiled("mpicc", made.replace("FAULT", ""), tmp_path / f"rows{k}", ("-DTW_TELL=25",))
+        done = on_ranks(program, ranks)
+        assert (done.returncode == 0) == right, (changes, done.stderr)
+        assert "shorter than it should be" in done.stderr or changes != (short,)
 
 
 @needs_mpi
