@@ -144,9 +144,10 @@ def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], ro
 
 
 def time_tiles(name: str, folder: Path) -> TimeTiles:
-    """Tiles over time of what a rank runs, as the generated text says."""
+    """Tiles over time of what a rank with one thread runs, as the generated text says."""
     text = (folder / f"{name}-mpi.c").read_text(encoding="utf-8")
-    found = re.search(r"= *tw_steps\([^;]*,\s(\d+),\s(\d),\s\d,\s\(const long", re.sub(r"\s+", " ", text))
+    size = r"(?:[^,;]* : )?(\d+)"
+    found = re.search(rf"= *tw_steps\([^;]*, {size}, {size}, \d, \(const long", re.sub(r"\s+", " ", text))
     return TimeTiles(int(found[1]), found[2] == "1") if found else TimeTiles()
 
 

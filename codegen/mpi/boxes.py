@@ -61,7 +61,7 @@ def boxes_of(
     asked = _Asked(ranks, some, most, blocks)
     run = None if right is None else _one_run(scop, array, within, asked)
     if run is not None:
-        return (run,)
+        return (_for_takers(run, within, asked),)
     for parts in (*_partings(within, blocks), _shell(scop, array, within)):
         found = tuple(_box(scop, array, part, asked) for part in parts)
         sets = [b.elements(exact).intersect_params(ranks) for b in found]
@@ -71,8 +71,21 @@ def boxes_of(
             whole = whole.union(s)
         exactly = whole.is_subset(most) and whole.intersect_params(some).is_subset(within)
         if found and apart and within.is_subset(whole) and exactly:
-            return found
+            return tuple(_for_takers(b, within, asked) for b in found)
     return ()
+
+
+def _for_takers(box: Box, within: isl.Set, asked: _Asked) -> Box:
+    """A box for takers that have a block, if others need nothing: beyond the last row there may be thousands."""
+    when, axes = box.when, set[int]()
+    for b in asked.blocks:
+        space = within.get_space().params()
+        local = isl.LocalSpace.from_space(space)
+        first, past = (isl.Aff.var_on_domain(local, _PARAM, space.find_dim_by_name(_PARAM, n)) for n in b.ends(TAKER))
+        if b.axis not in axes and within.intersect_params(past.le_set(first)).is_empty():
+            axes.add(b.axis)
+            when = when.intersect(first.lt_set(past).align_params(when.get_space()))
+    return Box(box.lows, box.pasts, when)
 
 
 def _shell(scop: Scop, array: Array, within: isl.Set) -> list[isl.Set]:

@@ -176,13 +176,18 @@ def _moving(scop: Scop, tree: Band, lp: Loop) -> bool:
     return False
 
 
+def otherwise_for_one(loops: int, machine: Machine) -> bool:
+    """Are blocks that get smaller with each step, in so many loops, cut into diamonds for many threads alone?"""
+    return loops == 3 and machine.cores > IN_LINE
+
+
 def _few_steps(
     band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine
 ) -> tuple[TimeCut, ...]:
     """Diamonds along a loop whose ends stay. Blocks that get smaller are taken for a few steps, in which threads that
     follow each other would have a band each, or none. Rows are whole."""
     refs = [LoopRef(lp.name, stmt) for lp in band]
-    if len(band) == 3 and machine.cores > IN_LINE:
+    if otherwise_for_one(len(band), machine):
         return _cuts(band, stmt, sizes, machine)
     if len(band) < 4:
         tile = Tile(tuple(zip(refs, sizes, strict=True)))
