@@ -4,6 +4,7 @@
     make mpi-corpus B='--only lu,adi --jobs 4'
     make mpi-corpus B='--reassociate'             sums in another order, too: near, not equal
     make mpi-corpus B='--machine skylake-avx512'  a part of it: B='--part 2/3'
+    make mpi-corpus B='--mpicc mpicc.mpich --mpirun mpirun.mpich --out build/mpi-corpus-mpich'
 
 What was equal is kept in FOLDER/equal.json by its generated text, so that a run that was stopped goes on where it was.
 Blocks and panels are small, threads run for little work, and messages cost nothing, so that all that can be shared out
@@ -48,11 +49,13 @@ class Found:
 
 @dataclass(frozen=True)
 class Task:
-    """How kernels are generated, where files go, and texts that were equal before."""
+    """How kernels are generated, where files go, texts that were equal before, and the commands of an MPI."""
 
     folder: Path
     options: tuple[str, ...]
     known: frozenset[str]
+    mpicc: str = "mpicc"
+    mpirun: str = "mpirun"
 
     @property
     def exact(self) -> bool:
@@ -108,14 +111,14 @@ def compared(name: str, task: Task) -> tuple[Found, str]:
         return Found(name, state), key(text)
     many.with_suffix(".c").write_text(text, encoding="utf-8")
     for words in (["cc", *FLAGS, str(source), "-o", str(one), "-lm"],
-                  ["mpicc", *FLAGS, *SMALL, str(many.with_suffix(".c")), "-o", str(many), "-lm"]):  # fmt: skip
+                  [task.mpicc, *FLAGS, *SMALL, str(many.with_suffix(".c")), "-o", str(many), "-lm"]):  # fmt: skip
         built = done(words)
         if built.returncode:
             return Found(name, "wrong", last_line(built.stderr)), ""
     want = printed(done([str(one)]).stdout)
     for ranks in RANKS:
         try:
-            ran = done(["mpirun", "-n", str(ranks), str(many)], threads=2 if ranks <= 2 else 1)
+            ran = done([task.mpirun, "-n", str(ranks), str(many)], threads=2 if ranks <= 2 else 1)
         except subprocess.TimeoutExpired:
             return Found(name, "wrong", f"{ranks} ranks do not end"), ""
         have = printed(ran.stdout)
@@ -141,17 +144,19 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2))
     parser.add_argument("--reassociate", action="store_true", help="sums may be in another order")
     parser.add_argument("--machine", default="", help="the machine that plans are made for")
+    parser.add_argument("--mpicc", default="mpicc", help="the compiler of an MPI")
+    parser.add_argument("--mpirun", default="mpirun", help="what starts its programs")
     parser.add_argument("--out", default="build/mpi-corpus", help="folder for files, and what was equal")
     given = parser.parse_args()
-    if not (shutil.which("mpicc") and shutil.which("mpirun")):
-        print("mpi-corpus: nothing is compared: there is no mpicc or mpirun")
+    if not (shutil.which(given.mpicc) and shutil.which(given.mpirun)):
+        print(f"mpi-corpus: nothing is compared: there is no {given.mpicc} or {given.mpirun}")
         return 0
     folder = Path(given.out)
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "equal.json"
     known = set(json.loads(kept.read_text())) if kept.exists() else set()
     options = ("--reassociate",) * given.reassociate + (("--machine", given.machine) if given.machine else ())
-    task = Task(folder, options, frozenset(known))
+    task = Task(folder, options, frozenset(known), given.mpicc, given.mpirun)
     part, parts = map(int, given.part.split("/"))
     names = given.only.split(",") if given.only else sorted(p.stem for p in KERNELS.glob("*.c"))[part - 1 :: parts]
     found = []

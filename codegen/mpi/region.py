@@ -135,7 +135,7 @@ def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, tuple[Prov
             if found is None or wrong_steps(ranked, found.wide, found.move):
                 return None
             p = wide_program(ranked, found.wide)
-        made = (_result(less, p),)
+        made: tuple[ProvenRegion, ...] = (_result(less, p),)
         loops = max(len(q.iterators) for q in p.scop.statements)
         if any(isinstance(d, Diamond) for d in made[0].plan.directives) and otherwise_for_one(loops, less.machine):
             made = (*made, _result(replace(less, machine=replace(less.machine, cores=1)), p))

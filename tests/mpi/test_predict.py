@@ -81,11 +81,13 @@ def test_scaling_to_ten_thousand_ranks() -> None:
 
 
 def test_nobody_is_faster_than_all_ranks_together() -> None:
-    """With more ranks than rows, most have nothing to do; on one node they share its memory and copy messages."""
+    """With more ranks than rows, most have nothing to do, and are sent nothing; on one node they share its memory and
+    copy messages."""
     x = shared(HEAT, BLOCKS)
     for network in ("shared-memory", "infiniband-hdr"):
         found = scaling(x, {"steps": 100, "n": 200}, on(network), (16, 1024, 10_000))
         assert all(v <= p for p, v in zip(found.ranks, found.speedup, strict=True)) and max(found.speedup) < 198
+        assert found.speedup[2] == pytest.approx(found.speedup[1], rel=0.05) and found.speedup[2] > found.speedup[0]
     alone, node = predict(x, Setting(SIZES, 1), on("shared-memory")), load_network("shared-memory")
     crowded = Machine(node, crowding=crowding(16, 8.0))
     assert alone.seconds / predict(x, Setting(SIZES, 16), crowded).seconds == pytest.approx(8, rel=0.1)

@@ -82,8 +82,8 @@ int main(void)
   return 0;
 }
 """
-# Ranks send rows of their number to those behind them, first to all others: in some rounds longer ones, side by side and
-# in two parts.
+# Ranks send rows of their number to those behind them, first to all others: in some rounds longer ones, side by side
+# and in two parts.
 ROWS = """
 int main(void)
 {

@@ -10,7 +10,8 @@ import pytest
 
 from codegen.ast.ctree import For
 from codegen.machine import load
-from codegen.mpi.blocks import TAKER
+from codegen.mpi.blocks import GIVER, STEPS, TAKER
+from codegen.mpi.counting import points, with_values
 from codegen.mpi.prove import wrong_steps
 from codegen.mpi.share import several_steps, share_out
 from codegen.mpi.wide.halo import not_kept
@@ -21,6 +22,7 @@ from codegen.region_model import model_region
 from codegen.source_file import open_source
 from codegen.strategy.loops.time_tiles import time_tiles
 from codegen.strategy.orders.isl_schedule import isl_schedule
+from tests.corpus import KERNELS
 from tests.mpi.programs import for_ranks
 from tests.mpi.test_grid import PLATE
 
@@ -69,6 +71,23 @@ def test_halos_along_several_axes(text: str, distribute: str) -> None:
         less = statement.domain.subtract(statement.domain.equate(isl.dim_type.set, axis.axis, isl.dim_type.param, at))
         made = replace(box.made, scop=replace(box.made.scop, statements=(replace(statement, domain=less),)))
         assert wrong_steps(ranked, steps.wide, (exchange, (replace(box, made=made),))) != ""
+
+
+def test_what_nobody_writes_goes_once_along_several_axes() -> None:
+    """The border of b is read, and nobody writes it: its box goes ahead of the first steps alone, that of a always."""
+    options = GenOptions(target="mpi", distribute="a: block, block; b: block, block")
+    source = KERNELS / "jacobi-2d.c"
+    model = model_region(open_source(str(source), source.read_text(), options).slices[0], options)
+    assert model is not None
+    ranked = share_out(model, options, None).ranked
+    steps = several_steps(ranked)
+    assert steps is not None and wrong_steps(ranked, steps.wide, steps.move) == ""
+    for begin, sent in ((0, ["a", "b"]), (8, ["a"])):
+        given = {STEPS[0]: begin, STEPS[1]: begin + 4, "n": 100, "tsteps": 50}
+        for axis in ranked.blocks:
+            given |= dict(zip((*axis.ends(GIVER), *axis.ends(TAKER)), (0, 50, 50, 100), strict=True))
+        boxes = [t for t in steps.move[1] if points(with_values(t.made.scop.statements[0].domain, given))]
+        assert [t.array for t in boxes] == sent
 
 
 def test_statements_stand_once_in_steps_without_a_message() -> None:

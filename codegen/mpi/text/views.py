@@ -55,7 +55,7 @@ class RankViews:
     found: Sequence[tuple[Exchange, Sequence[MessageLoops]]]
     threads: bool
     early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
-    # Several steps without a message, where that is better: for several threads, and for one if that is another program.
+    # Several steps without a message, where that is better: for several threads, and for one if that is another text.
     steps: tuple[WideSteps, Sequence[Result]] | None = None
     totals: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what reductions of phases gather in
     turns: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what ranks hand on in a phase

@@ -154,9 +154,12 @@ def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Ma
 
 
 def _still_first(scop: Scop, tree: Band) -> Band:
-    """The band whose loops over space, but for the innermost, are in two groups: ends stay, then ends move."""
+    """The band whose loops over space, but for the innermost, are in two groups: ends stay, then ends move. Of those
+    that move the inner ones come first: they are the longer ones, since more ranks share an outer loop."""
     step, *space, last = tree.loops
-    return replace(tree, loops=(step, *sorted(space, key=lambda lp: _moving(scop, tree, lp)), last))
+    moves = [_moving(scop, tree, lp) for lp in space]
+    still = [lp for lp, moving in zip(space, moves, strict=True) if not moving]
+    return replace(tree, loops=(step, *still, *(lp for lp in reversed(space) if lp not in still), last))
 
 
 def _moving(scop: Scop, tree: Band, lp: Loop) -> bool:
