@@ -81,9 +81,14 @@ def strips(
         # elements are left over, longer steps leave more of them (fdtd-2d 0.98).
         both = (Braces(steps.step(0)), Braces(steps.step(1)))
         main = (While(2 * n * times, both, node.loop.note), *main)
-    if steps.chains:
+    if steps.chains or (_behind_pointers(scop, found) and not repeatable(found)):
+        # Where a vector is sure to follow, pointers to rows are read once for all of them.
         main = (Enough(n * times, main, ahead=steps.ahead),)
     return Strips(node, _parts(node, lanes, found, many, _Steps(each, whole, main)), lanes, here)
+
+
+def _behind_pointers(scop: Scop, found: Statements) -> bool:
+    return any(scop.arrays[a.array].depth > 1 for s, _ in found for a in s.accesses)
 
 
 def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements) -> bool:

@@ -46,6 +46,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, fresh
 from codegen.target.vector.lane_printer import LanePrinter, by_width_test, bytes_text, count_text, vector_type
 from codegen.target.vector.reductions import begin_text, join_texts
+from codegen.target.vector.row_pointers import with_rows
 
 Names = Mapping[str, str]
 Plainly = Callable[[CNode, Names, frozenset[str]], tuple[View, ...]]
@@ -147,13 +148,15 @@ class FormPrinter:
     def _part(self, p: Part, name: str, at: PrintScope) -> Iterator[View]:
         end = f"{name}_end"
         if isinstance(p, Enough):
-            then = [v for x in p.then for v in self._part(x, name, at)]
+            parts = [list(self._part(x, name, at)) for x in p.then]
             lines = (self._begin(x, at) if isinstance(x, ReductionInit) else self._loaded(x, at) for x in p.ahead)
             ahead = [View("decl", text) for text in lines]
             after = [View("stmt", text, stmt=x.at.stmt) for x in p.after for text in self._end(x, at)]
             orelse = tuple(v for x in p.orelse for v in self._part(x, name, at))
             there = f"{name} + {count_text(at.lanes, p.step, -1)} < {end}"
-            yield View("if", there, body=(*ahead, *then, *after), orelse=orelse)
+            whole = (*ahead, *(v for views in parts for v in views), *after)
+            body = with_rows(self.scop, p, name, whole, parts[0], at.taken) if at.lanes is not None else whole
+            yield View("if", there, body=body, orelse=orelse)
             return
         body = self._body(p.body, at)
         if isinstance(p, While):

@@ -7,6 +7,7 @@ alive. So at every place a name stands for one variable, or for none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from codegen.verify.loops.events import CLOSE, OPEN, Event, is_void, statement_events
@@ -15,6 +16,7 @@ from codegen.verify.text.read import Unread
 _BEGIN = ("for", "if", "{")
 _END = ("/for", "/if", "}")
 _NONE = Event("end")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Cursor:
@@ -24,6 +26,7 @@ class Cursor:
         self.events, self.taken, self.at = events, taken, 0
         self.log: list[Event] = []
         self.alive: dict[str, str] = {}
+        self._rows: dict[str, str] = {}
         self._scopes: list[list[str]] = [[]]
 
     # -- events ------------------------------------------------------------------------------------
@@ -38,7 +41,7 @@ class Cursor:
             elif e is CLOSE or e == CLOSE:
                 self._close()
             elif not is_void(e):
-                return e
+                return self._meant(e) if self._rows else e
             self.at += 1
         return _NONE
 
@@ -53,7 +56,7 @@ class Cursor:
         elif e.kind == "else":
             self._close()
             self._scopes.append([])
-        self.log.append(e)
+        self.log.append(self.events[self.at])
         self.at += 1
         return e
 
@@ -66,7 +69,8 @@ class Cursor:
         """The text of the statement `count` further on, without a look at what is between."""
         self.peek()
         found = self.at + count
-        return self.events[found].text if found < len(self.events) and self.events[found].kind == "stmt" else ""
+        e = self.events[found] if found < len(self.events) else _NONE
+        return self._meant(e).text if e.kind == "stmt" else ""
 
     def expect(self, kind: str, text: str | None = None) -> Event:
         e = self.take()
@@ -116,6 +120,15 @@ class Cursor:
         self.alive[name] = variable
         self._scopes[-1].append(name)
 
+    def declare_row(self, name: str, row: str) -> None:
+        """The same for a name of a row behind a pointer: whoever reads on finds the row in its place."""
+        self.declare(name, f"row {row}")
+        self._rows[name] = row
+
+    def _meant(self, e: Event) -> Event:
+        """With rows in place of their names."""
+        return Event(e.kind, _WORD.sub(lambda m: self._rows.get(m[0], m[0]), e.text))
+
     def check_alive(self, name: str, variable: str) -> None:
         if self.alive.get(name) != variable:
             raise Unread(f"`{name}` is gone where it is needed")
@@ -125,6 +138,7 @@ class Cursor:
             raise Unread("a block ends that did not begin")
         for name in self._scopes.pop():
             self.alive.pop(name, None)
+            self._rows.pop(name, None)
 
     # -- parts that others read --------------------------------------------------------------------
 

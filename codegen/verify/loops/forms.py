@@ -45,6 +45,7 @@ from codegen.target.text.body import BodyPrinter
 from codegen.target.vector.lane_printer import LanePrinter, by_width_test, bytes_text, count_text, vector_type
 from codegen.verify.loops.cursor import Names
 from codegen.verify.loops.joins import read_join, read_start
+from codegen.verify.loops.row_pointers import check_followed, read_rows
 from codegen.verify.loops.scope import Place
 from codegen.verify.text.read import Unread
 
@@ -120,10 +121,14 @@ class FormReader:
 
     def _enough(self, p: Enough, name: str, at: Place) -> None:
         self.cursor.expect("if", f"{name} + {count_text(at.lanes, p.step, -1)} < {name}_end")
-        here = at
+        here, rows = at, read_rows(self.cursor, at.scop, p, name)
         for x in p.ahead:
             here = self._starts(x, here) if isinstance(x, ReductionInit) else self._load(x, here)
-        self._parts(p.then, name, here)
+        start = len(self.cursor.log)
+        self._parts(p.then[:1], name, here)
+        if rows:
+            check_followed(p, rows, self.cursor.log[start:])
+        self._parts(p.then[1:], name, here)
         for join in p.after:
             own = [self._own(here)[n] for n in join.names]
             read_join(self.cursor, _lanes(here), join.op, self._target(join.at, here), own)

@@ -86,6 +86,20 @@ DAMAGES = {
                                       "            {\n              double t;\n            }\n            t = A[i][j]"),
     "a wait that is missing": ("pipeline", "          tw_follow(tw_line, kt_turn, k_it);\n", ""),
     "a turn of another loop": ("pipeline", "kt = 16 * kt_turn - k_ahead", "kt = 8 * kt_turn - k_ahead"),
+    "another row": ("rows", "p_row1 = p[i - 1]", "p_row1 = p[i]"),
+    "rows that change places": ("rows", "- TW_F64V(p_row1[j]);\n          j", "- TW_F64V(p_row0[j]);\n          j"),
+    "a row of another array": ("rows", "q_row0 = q[i]", "q_row0 = p[i]"),
+    "a row that may be written": ("rows", "const double *const p_row0", "double *const p_row0"),
+    "a row that nobody follows for certain": (
+        "rows", "double *const q_row0 = q[i];",
+        "double *const q_row0 = q[i];\n          double *const q_row1 = q[i + 1];"),
+    "a row of elements along the loop": (
+        "rows", "const double *const p_row0 = p[i];", "const double *const p_row0 = p[j];"),
+    "a row that is read where no vector is": (
+        "rows in place", "if (j + 2 * TW_F64_LANES - 1 < j_end) {\n          double *const q_row0 = q[i];",
+        "double *const q_row0 = q[i];\n        if (j + 2 * TW_F64_LANES - 1 < j_end) {"),
+    "a name of a row behind its block": (
+        "rows in place", "TW_F64V(q[i][j]) = TW_F64V(q[i][j])", "TW_F64V(q_row0[j]) = TW_F64V(q_row0[j])"),
     "lanes that run before they may": ("triangle", "k_from = i + 1;", "k_from = i;"),
     "too many lanes": ("triangle", "lane < i + 2", "lane < i + 3"),
     "the part before all lanes is lost": (

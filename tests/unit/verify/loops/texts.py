@@ -99,6 +99,12 @@ void f(int n, int *a, double *b) {
 }
 """,
 }
+# Rows behind pointers, along which a plan wants vectors.
+ROWS = {
+    "rows": "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) q[i][j] = p[i][j] - p[i - 1][j];",
+    "rows in place": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) q[i][j] += p[i][j] * c[0];",
+    "rows of one row": "for (int j = 0; j < m; j++) q[k[0]][j] = p[n][j] > c[0] ? p[n][j] : c[0];",
+}
 LANES = {
     "sum": "for (int i = 0; i < n; i++) y[0] += x[i] * z[i];",
     "greatest": "for (int i = 0; i < n; i++) y[0] = x[i] > y[0] ? x[i] : y[0];",
@@ -131,6 +137,10 @@ class Printed:
 def printed(name: str) -> Printed:
     if name in OTHERS:
         return _printed(OTHERS[name], GenOptions(reassociate=name == "gathered"))
+    if name in ROWS:
+        head = "void f(int n, int m, const int *k, double **q, double **p, const double *c)"
+        text = f"{head}\n{{\n#pragma scop\n    {ROWS[name]}\n#pragma endscop\n}}\n"
+        return _printed(text, GenOptions(plan_text="region 1\n  vector j by 2 of 16 bytes\n"))
     body, plan = (LANES[name], "vector i by 2 of 32 bytes") if name in LANES else CASES[name]
     text = f"{HEAD}\n{{\n#pragma scop\n    {body}\n#pragma endscop\n}}\n"
     return _printed(text, GenOptions(plan_text=f"region 1\n  {plan}\n", reassociate=name == "dot" or name in LANES))
@@ -148,4 +158,4 @@ def _printed(source: str, options: GenOptions) -> Printed:
     return Printed(views, region_text(views, around), around)
 
 
-NAMES = (*CASES, *OTHERS, *LANES)
+NAMES = (*CASES, *OTHERS, *LANES, *ROWS)
