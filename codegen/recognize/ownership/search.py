@@ -8,9 +8,9 @@ owns it keeps in registers while the sequential loops run; everything else is lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from math import prod
 
 import islpy as isl
@@ -112,19 +112,64 @@ def _tiles(
     """Every register tile within the budget."""
     apart = distinct(frame.references)
     mine = [r for r in apart if any(_same(r, x) for x in owned) and _is_small(frame, r, axes)]
-    rest = [r for r in apart if r not in mine]
-    fast = _fast(frame, axes)
-    steps = [range(budget.lanes if x.name == fast else 1, budget.registers * budget.lanes + 1) for x in axes]
-    steps = [s[:: budget.lanes] if x.name == fast else s for s, x in zip(steps, axes, strict=True)]
-    for tile in product(*steps):
-        sizes = {x.name: t for x, t in zip(axes, tile, strict=True)}
-        registers = sum(_registers(frame, r, sizes, fast, budget, r in mine) for r in apart)
-        if registers <= budget.registers:
-            work = prod(tile)
-            loads = sum((Fraction(_weight(frame, r) * _elements(frame, r, sizes), work) for r in rest), Fraction(0))
-            yield ThreadLoopChoice(
-                tuple(x.name for x in axes), tile, tuple(r.text for r in mine), registers, loads, _total(frame, apart)
-            )
+    names, fast = tuple(x.name for x in axes), _fast(frame, axes)
+    uses = [_use(frame, r, axes, fast, r in mine) for r in apart]
+    texts, total = tuple(r.text for r in mine), sum(u.weight for u in uses)
+    steps = [_lengths(uses, k, budget.lanes if n == fast else 1, budget) for k, n in enumerate(names)]
+    for tile in _within(steps, lambda tile: sum(u.registers(tile, budget.lanes) for u in uses) <= budget.registers):
+        registers = sum(u.registers(tile, budget.lanes) for u in uses)
+        loads = Fraction(sum(u.weight * u.elements(tile) for u in uses if not u.kept), prod(tile))
+        yield ThreadLoopChoice(names, tile, texts, registers, loads, total)
+
+
+def _lengths(uses: Sequence[_Use], axis: int, step: int, budget: RegisterBudget) -> Sequence[int]:
+    """Lengths of a tile along an axis. Where nothing in registers moves along it, what is loaded falls with every step
+    or stays the same: the shortest or the longest is the best."""
+    every = range(step, budget.registers * budget.lanes + 1, step)
+    return every if any(u.moves[axis] and (u.kept or u.along) for u in uses) else (every[0], every[-1])
+
+
+def _within(
+    steps: Sequence[Sequence[int]], fits: Callable[[tuple[int, ...]], bool], head: tuple[int, ...] = ()
+) -> Iterator[tuple[int, ...]]:
+    """The tiles that fit, in order. What a tile needs never shrinks as it grows, so a side that does not fit beside the
+    shortest others ends its row."""
+    if len(head) == len(steps):
+        yield head
+        return
+    shortest = tuple(s[0] for s in steps[len(head) + 1 :])
+    for length in steps[len(head)]:
+        if not fits((*head, length, *shortest)):
+            return
+        yield from _within(steps, fits, (*head, length))
+
+
+@record
+class _Use:
+    """A reference in register tiles: the axes it moves along, whether the fast one is among them, whether a thread
+    keeps it, and how many accesses an element is."""
+
+    moves: tuple[bool, ...]
+    along: bool
+    kept: bool
+    weight: int
+
+    def elements(self, tile: Sequence[int]) -> int:
+        return prod(n for n, moved in zip(tile, self.moves, strict=True) if moved)
+
+    def registers(self, tile: Sequence[int], lanes: int) -> int:
+        """Registers for what a thread keeps, or for one step's operands: vectors along the fast axis; of other operands
+        one value is held in all lanes at a time."""
+        if not self.kept and not self.along:
+            return 1
+        total = self.elements(tile)
+        return -(-total // lanes) if self.along else total
+
+
+def _use(frame: NestFrame, r: Reference, axes: Sequence[ThreadAxis], fast: str, kept: bool) -> _Use:
+    moves = tuple(_moves(frame, r, x) for x in axes)
+    along = any(moved for moved, x in zip(moves, axes, strict=True) if x.name == fast)
+    return _Use(moves, along, kept, _weight(frame, r))
 
 
 def _merit(frame: NestFrame, c: ThreadLoopChoice) -> tuple[object, ...]:
@@ -150,10 +195,6 @@ def _weight(frame: NestFrame, r: Reference) -> int:
     return len({x.write for x in frame.references if _same(x, r)})
 
 
-def _total(frame: NestFrame, apart: Sequence[Reference]) -> int:
-    return sum(_weight(frame, r) for r in apart)
-
-
 def _moves(frame: NestFrame, r: Reference, axis: ThreadAxis) -> bool:
     row = axis.forms.get(r.stmt)
     if row is None or r.form is None:
@@ -168,22 +209,6 @@ def _is_small(frame: NestFrame, r: Reference, axes: Sequence[ThreadAxis]) -> boo
     names = {x.name for x in axes}
     own = [x for x in frame.inner if x.name not in names]
     return r.form is not None and bool(own) and not any(_moves(frame, r, x) for x in own)
-
-
-def _elements(frame: NestFrame, r: Reference, sizes: dict[str, int]) -> int:
-    return prod(n for name, n in sizes.items() if _moves(frame, r, frame.axis(name)))
-
-
-def _registers(
-    frame: NestFrame, r: Reference, sizes: dict[str, int], fast: str, budget: RegisterBudget, kept: bool
-) -> int:
-    """Registers for what a thread keeps, or for one step's operands: vectors along the fast axis; of other operands
-    one value is held in all lanes at a time."""
-    along = bool(fast) and _moves(frame, r, frame.axis(fast))
-    if not kept and not along:
-        return 1
-    total = _elements(frame, r, sizes)
-    return -(-total // budget.lanes) if along else total
 
 
 def _fast(frame: NestFrame, axes: Sequence[ThreadAxis]) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.plan.model import LoopRef, Tile
+from codegen.recognize.ownership import search as tiles
 from codegen.recognize.ownership.algebra import matrix, null_space, rank, solvable
 from codegen.recognize.ownership.classes import classes
 from codegen.recognize.ownership.decide import cheap, verdict
@@ -275,6 +276,25 @@ def _searched(body: str, where: str, budget: RegisterBudget):
     f = frame(cut.scop, nests(cut.tree)[0])
     part = next(c for c in classes(f) if c.text == where)
     return search(f, p.must, part, budget)
+
+
+SEARCHED = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)
+    for (int l = 0; l < n; l++) c[i][j] += a[k][l] * b[i][l];"""
+
+
+@pytest.mark.parametrize("body", [MATMUL, SEARCHED])
+def test_search_finds_what_every_tile_tried_finds(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles that are passed over are no better: beside all of them, one by one."""
+    budget = RegisterBudget(5, 2)
+    quick = _searched(body, "", budget)
+    monkeypatch.setattr(tiles, "_lengths", lambda uses, axis, step, b: range(step, b.registers * b.lanes + 1, step))
+    monkeypatch.setattr(tiles, "_within", lambda steps, fits: (t for t in product(*steps) if fits(t)))
+    assert quick is not None and quick == _searched(body, "", budget)
+
+
+def test_search_ends_where_a_loop_is_free_of_registers() -> None:
+    """256 lengths along each of three loops are 16 million tiles; few of them can be the best."""
+    assert _searched(SEARCHED, "", RegisterBudget(64, 4)) is not None
 
 
 def test_search_keeps_the_product_tile_in_registers() -> None:
