@@ -20,7 +20,7 @@ from codegen.strategy.cost.tile_sizes import written_out
 from codegen.strategy.knobs.rows import new_rows, vectors
 from codegen.strategy.loops.outer_vectors import around_taps
 from codegen.strategy.loops.reused_rows import reused_rows
-from codegen.strategy.loops.scalar_replacement import replacement_gain
+from codegen.strategy.loops.scalar_replacement import hidden_sums, replacement_gain
 from codegen.strategy.loops.transposes import across_rows
 from codegen.strategy.loops.vector_reductions import vector_reduction
 from codegen.strategy.loops.wavefronts import ROWS
@@ -243,10 +243,10 @@ OUTER = Technique(
 def _in_order(author: Author, site: Site) -> None:
     """A loop that has to run in order keeps what its next iterations use again in registers, where values on their way
     through memory are what it waits for; not if that order is only about what is overwritten, which vectors of the
-    compiler's do not mind."""
+    compiler's do not mind, nor if it is free and compilers see where the sum is."""
     names, ref = site.stmts, _ref(site)
     author.remark("missed", "not-vector", author.why, names[0], _permission(author.p, names))
-    if not waits_along(author.p, ref.name, names):
+    if not waits_along(author.p, ref.name, names) and not hidden_sums(author.p, names):
         return
     place = next(q for q in loops(author.p.tree) if q.loop.name == ref.name and names[0] in statements(q.band))
     gain = replacement_gain(author.p, place, author.machine)

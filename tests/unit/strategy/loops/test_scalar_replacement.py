@@ -234,3 +234,30 @@ def test_same_bits(tmp_path: Path) -> None:
     subprocess.run(["gcc", *flags, str(tmp_path / "x.c"), "-o", str(program)], check=True)
     done = subprocess.run([str(program)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+SUM = """#include <stdint.h>
+void f(int n, int m, {target}s, const {element} a[n][m], const {element} b[m])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            s[i] {op} (uint32_t)(a[i][j] > b[j] ? a[i][j] - b[j] : b[j] - a[i][j]);
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "element", "op", "kept"),
+    [
+        ("uint32_t *", "uint8_t", "+=", True),  # characters may be the sum's bytes
+        ("int *", "signed char", "+=", True),
+        ("uint32_t *", "int", "^=", True),  # the same type but for its sign
+        ("uint32_t *", "uint16_t", "+=", False),  # another type: no
+        ("uint32_t *restrict ", "uint8_t", "+=", False),  # the program says so
+    ],
+)
+def test_sums_that_compilers_leave_in_memory_stay_in_a_register(target: str, element: str, op: str, kept: bool) -> None:
+    text = generate("in.c", SUM.format(target=target, element=element, op=op), GenOptions(machine="generic")).text
+    assert ("s[i] = s_1;" in text) == kept
