@@ -38,6 +38,7 @@ from codegen.ast.schedule import MarkedSchedule, to_isl
 from codegen.recognize.access.wraps import settled
 from codegen.record import mutable
 from codegen.scop.isl_helpers import ast_kind, expr_kind
+from codegen.scop.memo import remember
 from codegen.scop.model import Scop
 from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids, loops
 
@@ -351,6 +352,7 @@ def _letter(scop: Scop) -> str:
     return free[0]
 
 
+@remember(4)
 def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:
     marked = to_isl(scop, tree)
     starts: dict[int, int] = {}

@@ -8,16 +8,35 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 
 from codegen.scop.isl_helpers import maps_of, union_of
+from codegen.scop.memo import remember
 
 
 def is_zero(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> bool:
     """Do all pairs share the loop's value?"""
-    return all(m.is_disjoint(a.lt_map(b)) and m.is_disjoint(a.gt_map(b)) for m, a, b in seen(relation, exprs))
+    return all(m.is_disjoint(_before(a, b)) and m.is_disjoint(_after(a, b)) for m, a, b in seen(relation, exprs))
 
 
 def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.UnionMap:
     """The pairs that share the loop's value: what inner loops still have to order."""
-    return union_of([m.intersect(a.eq_map(b)) for m, a, b in seen(relation, exprs)], relation.get_space())
+    return union_of([m.intersect(_together(a, b)) for m, a, b in seen(relation, exprs)], relation.get_space())
+
+
+# Most dependences are asked about the same loops, again and again.
+
+
+@remember(2048)
+def _before(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+    return a.lt_map(b)
+
+
+@remember(2048)
+def _after(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+    return a.gt_map(b)
+
+
+@remember(2048)
+def _together(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+    return a.eq_map(b)
 
 
 def seen(

@@ -18,15 +18,17 @@ def remember(answers: int, failures: bool = False) -> Callable[[F], F]:
     again it would come to the same end."""
 
     def of(function: F) -> F:
-        known: list[tuple[tuple[object, ...], Any, isl.Error | None]] = []
+        known: dict[tuple[object, ...], tuple[tuple[object, ...], Any, isl.Error | None]] = {}
 
         @wraps(function)
         def asked(*questions: object) -> Any:
-            found = next((k for k in known if _same(k[0], questions)), None)
+            key = tuple(map(_identity, questions))
+            found = known.get(key)
             if found is None:
-                found = (questions, *_tried(function, questions, failures))
-                known.append(found)
-                del known[:-answers]
+                found = (questions, *_tried(function, questions, failures))  # the objects stay, and so do their numbers
+                known[key] = found
+                while len(known) > answers:
+                    del known[next(iter(known))]
             if found[2] is not None:
                 raise found[2]
             return found[1]
@@ -36,8 +38,11 @@ def remember(answers: int, failures: bool = False) -> Callable[[F], F]:
     return of
 
 
-def _same(before: tuple[object, ...], now: tuple[object, ...]) -> bool:
-    return all(a is b or (isinstance(a, (str, int)) and a == b) for a, b in zip(before, now, strict=True))
+def _identity(x: object) -> object:
+    """The same for the very same object, and for equal words and numbers, alone or in a row."""
+    if isinstance(x, (str, int)):
+        return (x,)
+    return tuple(map(_identity, x)) if type(x) is tuple else id(x)
 
 
 def _tried(function: Callable[..., Any], questions: tuple[object, ...], failures: bool) -> tuple[Any, isl.Error | None]:

@@ -6,6 +6,7 @@ region is left alone inside `keep`, and `beyond` finds it there, since the parse
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from codegen.patterns import pattern
 from codegen.record import record
@@ -121,6 +122,7 @@ def _blanked(text: str, begin: int, end: int) -> tuple[str, int]:
     return (blank_code(text[begin:end]), end) if end > 0 else (text[begin:begin + 1], begin + 1)
 
 
+@lru_cache(1024)  # many regions call the same functions
 def beyond(text: str, begin: int, end: int) -> tuple[int, str] | None:
     """The first thing in a region that no C tree can stand for: where, and what it is called."""
     for match in _BEYOND.finditer(text, begin, end):

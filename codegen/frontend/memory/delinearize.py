@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise, permutations, product
 from math import gcd
 
@@ -287,21 +288,23 @@ def place(use: SubscriptUse, flat: Flat, affiner: Affiner) -> tuple[RowIndex, ..
 def _in_row(index: Index, extent: Params, outer: int, domain: isl.Set, frame: Frame, affiner: Affiner) -> RowIndex:
     """An index with the rows taken from it that leave the fewest doubts; `outer` is how many there are by now."""
     zero, room = frame.zero(), _value(Index({}, extent), frame, affiner)
-    best: RowIndex | None = None
+    doubtful: list[tuple[RowIndex, isl.Set]] = []
     for rows in dict.fromkeys((*CARRIES, -outer)):
         value = _value(Index(index.counts, plus(index.offset, times(extent, -rows))), frame, affiner)
         low, high = domain.intersect(value.lt_set(zero)), domain.intersect(value.ge_set(room))
-        found = not low.is_empty(), not high.is_empty()
-        sizes = domain.params().subtract(low.union(high).params()) if any(found) else domain.params()
-        never = any(found) and bool(sizes.is_empty())
-        rarely = any(found) and not never and _equations(sizes) > _equations(domain.params())
-        row = RowIndex(value, room, rows, *found, never, rarely)
-        if best is None or row.doubts < best.doubts:
-            best = row
+        row = RowIndex(value, room, rows, not low.is_empty(), not high.is_empty())
         if not row.doubts:
-            break
-    assert best is not None
-    return best
+            return row
+        doubtful.append((row, low.union(high)))
+    sizes = domain.params()
+    return min((_for_sizes(row, sizes, outside) for row, outside in doubtful), key=lambda row: row.doubts)
+
+
+def _for_sizes(row: RowIndex, sizes: isl.Set, outside: isl.Set) -> RowIndex:
+    """With what is to be said of the sizes for which nothing is outside."""
+    fitting = sizes.subtract(outside.params())
+    never = bool(fitting.is_empty())
+    return replace(row, never=never, rarely=not never and _equations(fitting) > _equations(sizes))
 
 
 def _equations(sizes: isl.Set) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import islpy as isl
 
+from codegen.scop.memo import remember
 from codegen.scop.model import Access, Statement
 
 # Statement instances below which starting threads costs more than it saves. A fork-join on two cores takes
@@ -19,9 +20,13 @@ MANY = 4
 def extent(s: Statement, d: int, fixed: Iterable[int]) -> int | None:
     """The most values that iterator `d` takes while those in `fixed` stand still; None when parameters decide. Of a
     domain in many pieces it is the most for what encloses them all."""
-    known = sorted(set(fixed) - {d})
-    n = s.domain.dim(isl.dim_type.set)
-    both = s.domain if s.domain.n_basic_set() <= MANY else isl.Set.from_basic_set(s.domain.simple_hull())
+    return _extent(s.domain, d, tuple(sorted(set(fixed) - {d})))
+
+
+@remember(1024)
+def _extent(domain: isl.Set, d: int, known: tuple[int, ...]) -> int | None:
+    n = domain.dim(isl.dim_type.set)
+    both = domain if domain.n_basic_set() <= MANY else isl.Set.from_basic_set(domain.simple_hull())
     for k in reversed(range(n)):
         if k != d and k not in known:
             both = both.project_out(isl.dim_type.set, k, 1)

@@ -11,6 +11,7 @@ from codegen.machine import Machine
 from codegen.plan.model import Directive, Tile
 from codegen.recognize.access.strides import AccessStride, coefficients, move
 from codegen.scop.distance import bounds, constant
+from codegen.scop.memo import remember
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Loop
 
@@ -39,7 +40,12 @@ def is_strip(d: Directive) -> bool:
 
 def constant_extent(scop: Scop, lp: Loop, stmt: str) -> int | None:
     """Trip count when it does not depend on parameters."""
-    image = isl.Map.from_pw_aff(lp.exprs[stmt]).intersect_domain(scop.statement(stmt).domain).range()
+    return _constant_extent(lp.exprs[stmt], scop.statement(stmt).domain)
+
+
+@remember(1024)
+def _constant_extent(value: isl.PwAff, domain: isl.Set) -> int | None:
+    image = isl.Map.from_pw_aff(value).intersect_domain(domain).range()
     if not image.dim_is_bounded(isl.dim_type.set, 0):
         return None
     low, high = (constant(v) for v in bounds(image, 0))

@@ -67,7 +67,7 @@ def _product_key(text: str, v: ProductView) -> str:
 def _wrong_products(emitted: RegionText) -> str:
     from codegen.verify.text.blocked.product import wrong_products
 
-    return wrong_products(emitted.plain, emitted.products)
+    return wrong_products(emitted.plain, emitted.products, lambda text, v: is_proven(_product_key(text, v)))
 
 
 def _sweep_keys(emitted: RegionText) -> list[str] | None:

@@ -1,6 +1,7 @@
 """Cache of texts that were proven when this version of the tool was made, so that builds need not prove them again.
 
-A block of a product is listed whatever the user's variables are called, a kernel by its instruction set, type and form.
+A block of a product is listed whatever the user's variables are called, and once more wherever its elements lie; a
+kernel by its instruction set, type and form.
 The list speaks for the proofs that made it: after a change of them it counts for nothing, and a test asks for
 `make proven`, which writes it anew.
 """
@@ -50,6 +51,11 @@ def _is_theirs(token: str) -> bool:
 def _spaced(token: str) -> str:
     """A directive without its indentation, which is the user's."""
     return " ".join(token.split()) if '"' not in token else token
+
+
+def form_key(all_of_it: str) -> str:
+    """The key of a block that was read, with elements wherever they lie (`blocked/elements.py`)."""
+    return _digest(all_of_it)
 
 
 def kernel_key(isa: object, kernel: object, text: str) -> str:

@@ -3,7 +3,7 @@ against what its product has to compute (`claim.py`). Returns why a text does no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES, Isa
@@ -18,6 +18,7 @@ from codegen.target.product.view import ProductView, Wanted, WantedTable
 from codegen.target.text.scalar import scalar
 from codegen.verify.text.blocked.choice import kernel_call
 from codegen.verify.text.blocked.claim import Claim, PackedOperand, TableClaim
+from codegen.verify.text.blocked.elements import in_rows
 from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
 from codegen.verify.text.blocks import bounds, renamed
@@ -28,18 +29,22 @@ from codegen.verify.text.kernel import layout
 from codegen.verify.text.lanes import vector_types
 from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.printed import product_blocks
+from codegen.verify.text.proven import form_key, is_proven, made
 from codegen.verify.text.read import Node, Unread, read_expression, read_functions, read_statements
 
 _PROVEN: set[str] = set()  # what was proven before in this process
 
 
-def wrong_products(text: str, views: Sequence[ProductView]) -> str:
-    """Why the text of a region does not carry out its products; empty when it does."""
+def wrong_products(
+    text: str, views: Sequence[ProductView], known: Callable[[str, ProductView], bool] = lambda *_: False
+) -> str:
+    """Why the text of a region does not carry out its products; empty when it does. Those that are `known` to be right
+    are not looked at."""
     blocks = product_blocks(text)
     if len(blocks) != len(views):
         return f"{len(blocks)} products were printed in place of {len(views)}"
     for block, v in zip(blocks, views, strict=True):
-        problem = wrong_product(block, v)
+        problem = "" if known(block, v) else wrong_product(block, v)
         if problem:
             return f"{v.comment}: {problem}"
     return ""
@@ -52,11 +57,12 @@ def wrong_product(text: str, v: ProductView) -> str:
         try:
             (block,) = read_statements(text)
             short = bounds(block, _ranges(v), numbers)
-            block, wanted = renamed(block, short), claim(v.wanted, v.chosen, short)
-            key = _key(block, wanted)
-            if key not in _PROVEN:
+            block, wanted = in_rows(renamed(block, short), claim(v.wanted, v.chosen, short))
+            key = form_key(_key(block, wanted))
+            if key not in _PROVEN and not is_proven(key):
                 _prove(block, wanted)
-                _PROVEN.add(key)
+            _PROVEN.add(key)
+            made.add(key)
             return ""
         except Unread as error:
             problem = str(error)
@@ -70,7 +76,8 @@ def _ranges(v: ProductView) -> list[tuple[str, str, str]]:
 
 
 def _key(block: Node, c: Claim) -> str:
-    """The same for texts that differ only in what the user's variables and the coordinates are called."""
+    """All that the proof looks at, the same for texts that differ only in what the user's variables and the coordinates
+    are called."""
     spelled = {f"{name}{part}": f"{x}:{part}" for x, name in c.names.items() for part in "bptr"}
 
     def spell(n: Node) -> Node:
@@ -81,12 +88,12 @@ def _key(block: Node, c: Claim) -> str:
 
     parts = (block, c.step, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     sizes = (c.left.width, c.left.copies, c.right.width, len(c.left.values))
-    rest = (*sizes, c.kernels, c.choices, c.rounds, c.packed, c.careful, c.elem, c.few)
+    rest = (*sizes, c.kernels, c.choices, c.rounds, c.packed, c.careful, c.elem, c.few, c.longest, c.digits)
     tables = [
         (n, t.base, t.elem, t.of, [spell(x) for x in (t.element, t.origin, t.size, *(x for lp in t.loops for x in lp))])
         for n, t in sorted(c.tables.items())
     ]
-    return f"{tuple(map(spell, parts))} {rest} {tables}"
+    return f"{tuple(map(spell, parts))} {rest} {c.target_base} {tables}"
 
 
 def claim(w: Wanted, chosen: str, short: Mapping[Node, Node]) -> Claim:
