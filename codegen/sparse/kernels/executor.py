@@ -143,6 +143,10 @@ class _Executor(TilePrinter):
             self.w.pragma("parallel for schedule(dynamic, 256)")
         elif rising:
             self.ascending(*rising)
+        far = self.far_rows() if self.p.same and not self.summing() and not self.tiled() else None
+        if far:
+            self.entries_apart(*far)
+            return
         opened = self.open(head)
         if self.summing():
             self.sums(tail)
@@ -162,11 +166,18 @@ class _Executor(TilePrinter):
                      "#pragma omp parallel for schedule(dynamic, 16) if(tw_rises)", "#endif"):
             self.w.line(line)
 
+    def entries_apart(self, f: Tensor, loop: For) -> None:
+        """The nest of a result with the places of the operand, one of whose loops chooses rows of a dense operand."""
+        before = self.levels.index(loop)
+        opened = self.open(self.levels[:before])
+        self.apart(f, loop)
+        opened += self.open(self.levels[before:])
+        self.ask_ahead(f, loop)
+        self.innermost()
+        self.close(opened)
+
     def innermost(self) -> None:
         if self.p.same:
-            far = self.far_rows()
-            if far:
-                self.ask_ahead(*far)
             self.dot(self.target(), stores=not self.p.kernel.adds, scales=True)
             return
         if self.p.free:

@@ -16,7 +16,10 @@ from codegen.sparse.kernels.guards import extreme
 # Blocks: SpMV of 4x4 blocks that lie anywhere takes 7.5 ms without, 4.3 with 8, 4.1 with 16, 4.2 with 32 on a Neoverse
 # N1; 5.2 when only the first element is asked for, since a block may lie on two cache lines.
 AHEAD = 16
-LANES = 4  # sums in flight: a fused multiply-add takes 4 cycles where loads allow one a cycle
+# Sums in flight, and for loops of how many entries. SpMV on a Neoverse N1, one sum / four / eight from 16 entries on:
+# a band of 11 diagonals 1.02 / 1.21 / 1.03 ms, 4x4 blocks 1.39 / 1.39 / 1.30, rows by a power law 8.7 / 9.5 / 7.7.
+LANES = 8
+LONG = 16
 
 
 class SumPrinter(DotPrinter):
@@ -24,24 +27,22 @@ class SumPrinter(DotPrinter):
 
     def sums(self, tail: list[Level], lanes: int = LANES) -> None:
         """Sums in variables, one for each iteration of the small loops that the place of the result depends on; `lanes`
-        of them where there are no such loops."""
+        of them beside it where there are no such loops."""
         v = self.types.c_value
         held = [x for x in tail if isinstance(x, For) and x.var in self.need]
         size = 1
         for x in held:
             size *= x.high.const
         lanes = lanes if not held and len([x for x in tail if isinstance(x, For)]) == 1 else 1
-        count = size * lanes
-        self.w.line(f"{v} sum[{count}] = {self.ring.zeros(count)};" if count > 1 else f"{v} sum = {self.ring.zero};")
+        self.w.line(f"{v} sum[{size}] = {self.ring.zeros(size)};" if size > 1 else f"{v} sum = {self.ring.zero};")
         slot = num(0)
         for x in held:
             slot = slot * x.high.const + var(x.var)
         place = f"sum[{self.s.c(slot)}]" if held and size > 1 else "sum"
         self.unswitched(tail, place, lanes)
-        total = f"({self.ring.total([f'sum[{n}]' for n in range(lanes)])})" if lanes > 1 else place
         inner = self.open([y for x in tail for y in self.for_result(x, held)])
         once = self.once and not self.p.kernel.adds and not self.p.starts
-        value = self.scaled(total)
+        value = self.scaled(place)
         self.w.line(f"{self.target()} = {value};" if once else self.ring.add(self.target(), value))
         self.close(inner)
 
@@ -77,7 +78,7 @@ class SumPrinter(DotPrinter):
         self.accumulate(list(used_levels(plain, self.need | self.product())), place, lanes)
         self.w.close("} else {")
         self.w.depth += 1
-        self.accumulate(tail[first:], "sum[0]" if lanes > 1 else place, 1)
+        self.accumulate(tail[first:], place, 1)
         self.w.close()
         self.close(outer)
 
@@ -119,7 +120,7 @@ class SumPrinter(DotPrinter):
         loops = [x for x in levels if isinstance(x, For)]
         if lanes == 1 or len(loops) != 1 or self.p.summed:
             opened = self.open(levels)
-            self.dot("sum[0]" if lanes > 1 else place)
+            self.dot(place)
             self.close(opened)
             return
         (loop,) = loops
@@ -127,16 +128,22 @@ class SumPrinter(DotPrinter):
         opened = self.open(levels[:levels.index(loop)])
         high = self.s.c(loop.high)
         self.w.line(f"int64_t {loop.var} = {self.s.c(loop.low)};")
+        self.w.open(f"if ({high} - {loop.var} >= {LONG})")
+        sums = [f"tw_sum{n}" for n in range(lanes)]
+        self.w.line(f"{self.types.c_value} {', '.join(f'{s} = {self.ring.zero}' for s in sums)};")
         self.w.open(f"for (; {loop.var} < {high} - {lanes - 1}; {loop.var} += {lanes})")
-        for n in range(lanes):
-            self.lane(body, loop.var, n, n)
+        for n, s in enumerate(sums):
+            self.lane(body, loop.var, n, s)
+        self.w.close()
+        pairs = [f"({self.ring.total(sums[n:n + 2])})" for n in range(0, lanes, 2)]
+        self.w.line(f"{place} = {self.ring.total(pairs)};")
         self.w.close()
         self.w.open(f"for (; {loop.var} < {high}; {loop.var}++)")
-        self.lane(body, loop.var, 0, 0)
+        self.lane(body, loop.var, 0, place)
         self.w.close()
         self.close(opened)
 
-    def lane(self, body: list[Level], v: str, ahead: int, slot: int) -> None:
+    def lane(self, body: list[Level], v: str, ahead: int, place: str) -> None:
         """One product, some iterations ahead, into one of the sums."""
         values: dict[str, Exp] = {v: var(v) + ahead}
         for x in body:
@@ -150,7 +157,7 @@ class SumPrinter(DotPrinter):
         moved = replace(p, index={i: subst(e, values) for i, e in p.index.items()},
                         scan=replace(p.scan, value=subst(p.scan.value, values)))
         guarded = any(isinstance(x, Guard) for x in body)
-        self.w.line(f"{'    ' if guarded else ''}{self.ring.add(f'sum[{slot}]', self.factors(moved=moved))}")
+        self.w.line(f"{'    ' if guarded else ''}{self.ring.add(place, self.factors(moved=moved))}")
 
     def dot(self, place: str, stores: bool = False, scales: bool = False) -> None:
         """The product, summed over the dense indices that the result does not have, is added at a place, or stored."""
