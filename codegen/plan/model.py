@@ -36,12 +36,14 @@ class Forward:
 
 @record
 class Expand:
-    """Keep the values of a variable for all iterations of some loops at once, in memory of at most `limit` bytes."""
+    """Keep the values of a variable for all iterations of some loops at once, in memory of at most `limit` bytes. With
+    `within` each iteration of that loop around them has its own, and each thread memory for one."""
 
     variable: str
     over: tuple[str, ...]
     limit: int
     loc: Loc = NOWHERE
+    within: str = ""
 
 
 @record

@@ -211,7 +211,9 @@ def _matvec(d: Multiply, h: MatrixVector) -> list[str]:
 
 _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Forward: lambda d, s: [f"forward {d.variable}"],
-    Expand: lambda d, s: [f"expand {d.variable} over {', '.join(d.over)} limit {d.limit}"],
+    Expand: lambda d, s: [
+        f"expand {d.variable} over {', '.join(d.over)}{f' in {d.within}' if d.within else ''} limit {d.limit}"
+    ],
     StripMine: _block,
     CopyReads: _keep,
     Schedule: _schedule,

@@ -111,10 +111,11 @@ def expand(r: PlanReader, at: Loc) -> Directive:
     name = r.word("a variable").text
     r.take("over")
     over = r.names()
+    within = r.word("a loop").text if r.accept("in") else ""
     limit = r.size("limit", 1 << 40)
     with suppress(NoExpansion):  # the directive is refused when it is carried out
-        r.scop = expanded(r.scop, name, over, limit).scop
-    return Expand(name, over, limit, at)
+        r.scop = expanded(r.scop, name, over, limit, within).scop
+    return Expand(name, over, limit, at, within)
 
 
 def block(r: PlanReader, at: Loc) -> Directive:

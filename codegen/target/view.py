@@ -226,7 +226,7 @@ class ViewBuilder:
             return found
 
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        printer = ProductPrinter(self.scop, ints, new_name)
+        printer = ProductPrinter(self.scop, ints, new_name, held)
         what, how = node.product.what, node.product.how
         plain = self._plain(node, names, held, taken)
         if isinstance(how, Nested):

@@ -139,10 +139,10 @@ def _expand(p: Program, d: Expand) -> Program:
     if any(isinstance(n, Band) and n.product is not None for _, n in walk(p.tree)):
         raise illegal("variables are expanded before products are made", d.loc, "move the directive to the front")
     try:
-        made = expand(p.scop, d.variable, d.over, d.limit)
+        made = expand(p.scop, d.variable, d.over, d.limit, d.within)
+        tree = made.tree(p.tree)
     except NoExpansion as error:
         raise illegal(f"`{d.variable}` cannot be expanded: {error}", d.loc, "leave the directive out") from None
-    tree = made.tree(p.tree)
     problem = wrong_expansion(p.scop, p.tree, made.scop, tree, made.buffer)
     if problem:
         raise illegal(f"`{d.variable}` cannot be expanded: {problem}", d.loc, "leave the directive out")

@@ -13,7 +13,7 @@ import islpy as isl
 from codegen.record import record
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
 from codegen.scop.expr import Ref
-from codegen.scop.model import RegionBuffer, Scop, Statement
+from codegen.scop.model import Access, Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Node
 
 
@@ -71,15 +71,17 @@ def _alike(s: Statement, t: Statement, buffer: RegionBuffer) -> bool:
 
 def _fits(after: Scop, buffer: RegionBuffer) -> bool:
     """Does every access lie in the memory wherever all its extents are positive?"""
+    array = after.arrays[buffer.array]
+    scope = array.scope
     for s, a in after.accesses():
         if a.array != buffer.array:
             continue
-        if a.index.dim(isl.dim_type.out) != len(buffer.sizes) or a.path[0].strides != _strides(buffer):
+        if a.index.dim(isl.dim_type.out) != scope + len(buffer.sizes) or not _reaches(array, a, buffer):
             return False
         used = a.relation.intersect_domain(s.domain).intersect_params(after.context).range()
         local = isl.LocalSpace.from_space(used.get_space())
         for k, size in enumerate(buffer.sizes):
-            at = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k))
+            at = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, scope + k))
             zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(local))
             wide = isl.PwAff.from_aff(_spread(size.get_pieces()[0][1], local))
             outside = at.lt_set(zero).union(at.ge_set(wide))
@@ -88,8 +90,13 @@ def _fits(after: Scop, buffer: RegionBuffer) -> bool:
     return True
 
 
-def _strides(buffer: RegionBuffer) -> tuple[str, ...]:
-    return tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(buffer.texts)))
+def _reaches(array: Array, a: Access, buffer: RegionBuffer) -> bool:
+    """Is an access printed as the element of the model? A variable of the region has the extents and one subscript for
+    each, other memory is one line of elements."""
+    if array.inside:
+        return array.extents == buffer.texts and all(step.kind == "sub" for step in a.path)
+    strides = tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(buffer.texts)))
+    return a.path[0].strides == strides
 
 
 def _spread(size: isl.Aff, local: isl.LocalSpace) -> isl.Aff:

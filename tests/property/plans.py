@@ -155,7 +155,9 @@ def _store(n: _Nest) -> list[str]:
 
 def _expand(n: _Nest) -> list[str]:
     over = n.loops[: n.rng.randint(1, len(n.loops))] if n.rng.random() < 0.7 else n.run()
-    return [f"expand {n.rng.choice(n.names.variables or ('t0',))} over {', '.join(over)} limit {1 << 20}"]
+    first = n.loops.index(over[0])
+    within = f" in {n.loops[first - 1]}" if first and n.rng.random() < 0.5 else ""
+    return [f"expand {n.rng.choice(n.names.variables or ('t0',))} over {', '.join(over)}{within} limit {1 << 20}"]
 
 
 def _forward(n: _Nest) -> list[str]:

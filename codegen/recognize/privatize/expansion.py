@@ -16,6 +16,7 @@ from math import prod
 import islpy as isl
 
 from codegen.recognize.access.strides import coefficients
+from codegen.recognize.privatize.lastprivate_copies import Copies, back_copy, with_copies
 from codegen.recognize.stores import left_alone
 from codegen.record import record
 from codegen.scop.expr import Ref
@@ -31,17 +32,25 @@ class NoExpansion(Exception):
 
 @record
 class Expansion:
-    """The region with all values of a variable kept, and the copy that brings the last ones back (or None)."""
+    """The region with all values of a variable kept, and the copy that brings the last ones back (or None): at the end
+    of the region, or of an iteration of the first loops around it, `depth` of them."""
 
     scop: Scop
     buffer: RegionBuffer
     copy: Statement | None
+    depth: int = 0
 
     def tree(self, before: Node) -> Node:
-        """The region's order with the copy at its end."""
+        """The region's order with the copy. Raises NoExpansion."""
         if self.copy is None:
             return before
         s = self.copy
+        if self.depth:
+            names = [t.name for t in users(self.scop, self.buffer.array) if t is not s]
+            made = with_copies(before, names, Copies(None, s), self.depth)
+            if made is None:
+                raise NoExpansion(f"loops around `{self.buffer.variable}` are not counted one by one")
+            return made
         space = isl.LocalSpace.from_space(s.domain.get_space())
         loops = tuple(
             Loop(n, {s.name: isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, k))})
@@ -64,8 +73,9 @@ def shared_loops(scop: Scop, name: str) -> tuple[str, ...]:
     return mine[0].iterators[:depth] if mine else ()
 
 
-def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
-    """The region with values of `name` for all iterations of the loops `over`. Raises NoExpansion."""
+def expand(scop: Scop, name: str, over: Sequence[str], limit: int, within: str = "") -> Expansion:
+    """The region with values of `name` for all iterations of the loops `over`; with `within`, the loop just around
+    those, each iteration of that has its own. Raises NoExpansion."""
     array = scop.arrays.get(name)
     if array is None or array.place == "buffer":
         raise NoExpansion(f"`{name}` is no variable of the region")
@@ -76,6 +86,7 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
     if unknown or not over:
         raise NoExpansion(f"{', '.join(unknown)} is no loop around all uses of `{name}`" if unknown else "no loops")
     where = tuple(sorted({shared.index(n) for n in over}))
+    own = _kept_apart(shared, where, within) if within else 0
     if left_alone(scop, name):
         raise NoExpansion(f"`{name}` is stored under a condition, and others may see it")
     cells = _cells(scop, name, where)
@@ -87,15 +98,26 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
         raise NoExpansion(f"its values take more than {limit} bytes")
     if buffer.array in scop.arrays or any(n.startswith(PREFIX) for n in scop.names):
         raise NoExpansion(f"the name {buffer.array} is taken")
-    wide = Array(buffer.array, buffer.array, array.elem, len(sizes), texts, place="buffer", unshared=True)
     lows = [low for low, _ in bounds]
-    moved = tuple(_moved(s, name, array.scope, where, lows, buffer) for s in scop.statements)
+    wide = Array(buffer.array, buffer.array, array.elem, len(sizes), texts, place="buffer", unshared=True)
+    if own:
+        wide = replace(wide, place="inside", inside=True, scope=own)
+    moved = tuple(_moved(s, name, array.scope, where, lows, wide) for s in scop.statements)
     arrays = {**{n: a for n, a in scop.arrays.items() if n != name or not array.inside}, wide.name: wide}
-    after = replace(scop, statements=moved, arrays=arrays, buffers=(*scop.buffers, buffer))
+    after = replace(scop, statements=moved, arrays=arrays, buffers=scop.buffers if own else (*scop.buffers, buffer))
     if array.inside:
         return Expansion(after, buffer, None)
-    copy = _copy(scop, name, where, lows, buffer)
-    return Expansion(replace(after, statements=(*moved, copy)), buffer, copy)
+    depth = own + len(where) if own else 0
+    copy = _copy_in(scop, name, where, lows, wide) if depth else _copy(scop, name, where, lows, wide)
+    return Expansion(replace(after, statements=(*moved, copy)), buffer, copy, depth)
+
+
+def _kept_apart(shared: Sequence[str], where: Sequence[int], within: str) -> int:
+    """How many loops have memory of their own in each iteration: up to `within`, all others are expanded over."""
+    own = where[0]
+    if not own or shared[own - 1] != within or tuple(where) != tuple(range(own, own + len(where))):
+        raise NoExpansion(f"{within} is not the loop around {', '.join(shared[k] for k in where)}")
+    return own
 
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -103,9 +125,8 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
 
 def _index(s: Statement, a: Access, scope: int, where: Sequence[int]) -> list[isl.PwAff]:
     """The iterators that are kept, then the subscripts of the source."""
-    space = isl.LocalSpace.from_space(s.domain.get_space())
-    kept = [isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, d)) for d in where]
-    return kept + [a.index.get_pw_aff(k) for k in range(scope, a.index.dim(isl.dim_type.out))]
+    subscripts = [a.index.get_pw_aff(k) for k in range(scope, a.index.dim(isl.dim_type.out))]
+    return [_iterator(s, d) for d in where] + subscripts
 
 
 def _multi(s: Statement, values: Sequence[isl.PwAff], name: str) -> isl.MultiPwAff:
@@ -182,14 +203,14 @@ def size_text(size: isl.PwAff, params: Sequence[Param]) -> str:
 
 
 def _moved(
-    s: Statement, name: str, scope: int, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: RegionBuffer
+    s: Statement, name: str, scope: int, where: Sequence[int], lows: Sequence[isl.PwAff], wide: Array
 ) -> Statement:
     """A statement that uses the memory in place of the variable."""
     out = []
     for a in s.accesses:
         if a.array == name:
             values = [v.sub(_on(low, s.domain)) for v, low in zip(_index(s, a, scope, where), lows, strict=True)]
-            a = _access(s, values, buffer, a)
+            a = _access(s, values, wide, a)
         out.append(a)
     return replace(s, accesses=tuple(out))
 
@@ -204,21 +225,31 @@ def _on(value: isl.PwAff, points: isl.Set) -> isl.PwAff:
     return isl.PwAff.from_aff(out)
 
 
-def _access(s: Statement, values: Sequence[isl.PwAff], buffer: RegionBuffer, like: Access) -> Access:
-    index = _multi(s, values, buffer.array)
+def _access(s: Statement, values: Sequence[isl.PwAff], wide: Array, like: Access) -> Access:
+    around = [_iterator(s, d) for d in range(wide.scope)]
+    index = _multi(s, [*around, *values], wide.name)
     relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.instances(like))
-    strides = tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(values)))
-    path = (AccessStep("flat", 0, "", strides),)
-    return Access(buffer.array, like.write, index, relation, path, like.loc, like.partial)
+    return Access(wide.name, like.write, index, relation, _steps(wide), like.loc, like.partial)
 
 
-def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: RegionBuffer) -> Statement:
+def _steps(wide: Array) -> tuple[AccessStep, ...]:
+    """Variables of the region have subscripts, memory that stands for one is a line of elements."""
+    if wide.inside:
+        return tuple(AccessStep("sub", wide.scope + k) for k in range(wide.rank))
+    return (AccessStep("flat", 0, "", tuple(" * ".join(wide.extents[k + 1 :]) or "1" for k in range(wide.rank))),)
+
+
+def _iterator(s: Statement, d: int) -> isl.PwAff:
+    space = isl.LocalSpace.from_space(s.domain.get_space())
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, d))
+
+
+def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff], wide: Array) -> Statement:
     """`x[e] = memory[last iteration that writes x[e]][e]` for every element that is written."""
     writes = [(s, a) for s, a in scop.accesses() if a.array == name and a.write]
     if not writes:
         raise NoExpansion(f"`{name}` is not written")
-    depth = len(shared_loops(scop, name))
-    label = f"S{max(int(s.name[1:]) for s in scop.statements) + 1}"
+    depth, label = len(shared_loops(scop, name)), _label(scop)
     rank = writes[0][1].index.dim(isl.dim_type.out)
     last: isl.Map | None = None
     for s, a in writes:
@@ -234,17 +265,33 @@ def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff]
         domain = domain.set_dim_name(isl.dim_type.set, k, it)
     final = isl.PwMultiAff.from_map(isl.Map.from_pw_multi_aff(final).set_tuple_name(isl.dim_type.in_, label))
     shell = Statement(label, iterators, domain, "=", 0, Ref(1), (), (), writes[0][1].loc, "")
-    space = isl.LocalSpace.from_space(domain.get_space())
-    own = [isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, k)) for k in range(rank)]
+    own = [_iterator(shell, k) for k in range(rank)]
     kept = [final.get_pw_aff(d).coalesce() for d in where]
     values = [v.sub(_on(low, domain)) for v, low in zip([*kept, *own], lows, strict=True)]
     index = _multi(shell, own, name)
     target = replace(
         writes[0][1], index=index, relation=isl.Map.from_multi_pw_aff(index).intersect_domain(domain), write=True
     )
-    read = replace(_access(shell, values, buffer, target), write=False)
+    read = replace(_access(shell, values, wide, target), write=False)
     subscripts = "".join(f"[{n}]" for n in iterators)
     return replace(shell, accesses=(target, read), source=f"{name}{subscripts} = its last value")
+
+
+def _copy_in(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff], wide: Array) -> Statement:
+    """The same, in the last iteration of the loops around that writes x[e]."""
+    mine = [s.name for s in users(scop, name)]
+    if not any(a.array == name and a.write for _, a in scop.accesses()):
+        raise NoExpansion(f"`{name}` is not written")
+    depth = where[-1] + 1
+    made = back_copy(scop, _label(scop), name, wide.name, mine, [1] * depth)
+    own = [_iterator(made, k) for k in (*where, *range(depth, len(made.iterators)))]
+    values = [v.sub(_on(low, made.domain)) for v, low in zip(own, lows, strict=True)]
+    target, read = made.accesses
+    return replace(made, accesses=(target, _access(made, values, wide, read)))
+
+
+def _label(scop: Scop) -> str:
+    return f"S{max(int(s.name[1:]) for s in scop.statements) + 1}"
 
 
 def _names(s: Statement, a: Access, rank: int) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from codegen.recognize.products.lane_steps import NoStep, Questions, lower
 from codegen.recognize.products.narrow import narrow_of
 from codegen.scop.expr import Affine, Expr, Ref, walk
 from codegen.scop.lanes import chained
-from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.scop.product import Contraction, ProductStep
 
 _PLAIN = ("sub", "flat")
@@ -48,7 +48,7 @@ def contraction(
     moves = {k: _dims(s, a) for k, a in enumerate(s.accesses)}
     inner = [d for d in range(len(s.iterators)) if d not in outer]
     mine = s.accesses[s.target].array if held else ""
-    if any(scop.arrays[a.array].inside for a in s.accesses if a.array != mine):
+    if any(_new_inside(scop.arrays[a.array], outer) for a in s.accesses if a.array != mine):
         raise NoContraction("it uses a variable declared in the region")
     target = [d for d in inner if d in moves[s.target]]
     depth = tuple(d for d in inner if d not in moves[s.target])
@@ -81,6 +81,12 @@ def contraction(
     elif step.careful:
         raise NoContraction("its target must be left alone where the condition does not hold")
     return Contraction(s.name, (*outer, *batch), rows, columns, depth, step, own)
+
+
+def _new_inside(array: Array, outer: Sequence[int]) -> bool:
+    """A variable of the region that may be another object in each step; a whole array in memory that was declared
+    outside all loops of the product is as good as any other."""
+    return array.inside and not (array.roomy and set(range(array.scope)) <= set(outer))
 
 
 def _operand_groups(

@@ -4,6 +4,7 @@ as few loops as show it, where the product saves more than the array costs."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import inf, prod
 
@@ -13,7 +14,8 @@ from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Expand
 from codegen.recognize.access.strides import coefficients
-from codegen.recognize.privatize.expansion import NoExpansion, expand, shared_loops, users
+from codegen.recognize.privatize.expansion import PREFIX, NoExpansion, expand, shared_loops, users
+from codegen.recognize.privatize.gain import gains
 from codegen.recognize.products.contraction import NoContraction, contraction, gathers
 from codegen.record import record
 from codegen.scop.isl_helpers import maps_of
@@ -62,6 +64,28 @@ def expand_for_products(p: Program, found: Products, machine: Machine, fusion: s
             if made is not None and blocked(made.products) > blocked((best or now).products):
                 best = made  # all the products there were, and others
         now = best or now
+    return _in_iterations(p, now, machine, fusion)
+
+
+def _in_iterations(source: Program, now: Expanded, machine: Machine, fusion: str) -> Expanded:
+    """The same with memory for each iteration of the loops around, where one of them carries nothing any more by that:
+    its iterations can run on threads, each with its own products."""
+    chosen = now.directives
+    for k, d in enumerate(chosen):
+        assert isinstance(d, Expand)
+        shared = shared_loops(source.scop, d.variable)
+        first = min(shared.index(n) for n in d.over)
+        if not first:
+            continue
+        made = Expanded(source, now.products, (), ())
+        for other in (*chosen[:k], replace(d, within=shared[first - 1]), *chosen[k + 1 :]):
+            assert isinstance(other, Expand)
+            made = _tried(made, other, machine, fusion) or now
+        user = users(source.scop, d.variable)[0].name
+        before, after = now.program, made.program
+        apart = made is not now and gains(before.tree, before.deps, after.tree, after.deps, user, first)
+        if apart and blocked(made.products) >= blocked(now.products):
+            now, chosen = made, made.directives
     return now
 
 
@@ -82,7 +106,7 @@ class _Shows:
         return any(self._product(after, s) for s in after.statements if s.name not in done)
 
     def _product(self, scop: Scop, s: Statement) -> bool:
-        if any(scop.arrays[a.array].place == "buffer" for a in s.accesses):
+        if any(a.array.startswith(PREFIX) for a in s.accesses):
             return self._asked(scop, s)
         if s.name not in self.known:
             self.known[s.name] = self._asked(scop, s)
@@ -148,7 +172,7 @@ def _tried(now: Expanded, d: Expand, machine: Machine, fusion: str) -> Expanded 
 def _worth(p: Program, found: Products, variable: str, machine: Machine) -> bool:
     """Do the products over the new values save more than it costs to keep these and to copy operands? Sizes that
     parameters decide are long ones."""
-    name = next(b.array for b in p.scop.buffers if b.variable == variable)
+    name = PREFIX + variable
     for d in found.directives:
         s = p.scop.statement(d.stmt)
         mine = [a for a in s.accesses if a.array == name]
@@ -170,12 +194,12 @@ def _steps(p: Program, stmt: str, names: tuple[str, ...]) -> float:
 
 
 def _remark(scop: Scop, d: Expand) -> Diagnostic:
-    b = next(b for b in scop.buffers if b.variable == d.variable)
-    size = scop.arrays[b.array].elem.bytes
-    extents = " x ".join(b.texts).replace("(long)", "")
+    array = scop.arrays[PREFIX + d.variable]
+    extents = " x ".join(array.extents).replace("(long)", "")
+    each = " for each thread" if array.inside else ""
     text = (
-        f"`{d.variable}` is kept for all {', '.join(d.over)} at once: {extents} values of {size} bytes; "
-        f"beyond {d.limit >> 20} MiB, or without the memory, the region runs as written"
+        f"`{d.variable}` is kept for all {', '.join(d.over)} at once: {extents} values of {array.elem.bytes} bytes"
+        f"{each}; beyond {d.limit >> 20} MiB, or without the memory, the region runs as written"
     )
-    s = next(s for s in scop.statements if any(a.array == b.array and a.write for a in s.accesses))
+    s = next(s for s in scop.statements if any(a.array == array.name and a.write for a in s.accesses))
     return Diagnostic(Severity.REMARK, "expanded", text, s.loc, kind="passed")

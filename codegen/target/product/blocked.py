@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from math import prod
 from typing import Any, TypeVar
 
-from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, ProductNode, expr_names, substitute
+from codegen.ast.ctree import Bin, CExpr, For, Held, Instance, Int, Name, ProductNode, expr_names, substitute
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest, longest_within
@@ -48,11 +48,12 @@ T = TypeVar("T")
 @mutable
 class ProductPrinter:
     """Makes the view of one product, and views of the same one in other blocks: what does not depend on these is
-    printed once. `fresh` gives names that hide nothing."""
+    printed once. `fresh` gives names that hide nothing, `held` where variables of the region are kept."""
 
     scop: Scop
     ints: IntPrinter
     fresh: Callable[[str], str]
+    held: dict[str, Held]
     known: dict[object, Any] = field(default_factory=dict)
     tables: dict[tuple[int, str], OffsetTable] = field(default_factory=dict)
     bases: dict[int, str] = field(default_factory=dict)
@@ -122,7 +123,7 @@ class ProductPrinter:
         env: dict[str, CExpr] = {}
         for b, n in zip(bundles, ("tw_I", "tw_J", "tw_K"), strict=True):
             env |= {lp.var: Name(n if b.single else f"{n}{k}") for k, lp in enumerate(b.loops)}
-        printer, at = BodyPrinter(self.scop, self.ints, {}), self._instance(env)
+        printer, at = BodyPrinter(self.scop, self.ints, self.held), self._instance(env)
         low = f"({C_TYPES[step.elem]})" if step.elem[1:] in ("8", "16") else ""
         return Wanted(
             self.what,
@@ -319,7 +320,7 @@ class ProductPrinter:
         )
 
     def _printer(self, place: Mapping[str, CExpr]) -> BodyPrinter:
-        return _TablePrinter(self.scop, self.ints, {}, self, place)
+        return _TablePrinter(self.scop, self.ints, self.held, self, place)
 
     def by_table(self, number: int, place: Mapping[str, CExpr]) -> str | None:
         """The access as base[offsets] when one of its bundles has several iterators."""
@@ -352,7 +353,7 @@ class ProductPrinter:
         index = tuple(substitute(e, dict(env)) for e in self.instance.accesses[number])
         accesses = tuple(index if k == number else a for k, a in enumerate(self.instance.accesses))
         at = Instance(self.instance.stmt, self.instance.iterators, accesses, self.instance.values)
-        return BodyPrinter(self.scop, self.ints, {}).access(self.s, at, number)
+        return BodyPrinter(self.scop, self.ints, self.held).access(self.s, at, number)
 
     def _table(self, number: int, b: Bundle) -> str:
         name = f"{self._base(number)}_{b.name}"

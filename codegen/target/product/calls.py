@@ -51,7 +51,7 @@ def _wanted_call(p: ProductPrinter, numbers: Sequence[int | None]) -> WantedCall
     """Its parts, printed from the statement with a name for each loop."""
     what, step = p.what, p.what.step
     env: dict[str, CExpr] = {lp.var: Name(f"tw_V{k}") for k, lp in enumerate(p.loops)}
-    printer, at = BodyPrinter(p.scop, p.ints, {}), p._instance(env)
+    printer, at = BodyPrinter(p.scop, p.ints, p.held), p._instance(env)
     left, right = (printer._text(e, p.s, at, 1) for e in (step.left[0], step.right[0]))
     arrays = [None if n is None else p.scop.arrays[p.s.accesses[n].array] for n in numbers]
     return WantedCall(

@@ -136,7 +136,7 @@ class RegionReader(TreeReader):
         view = self._products.pop(0)
         rows, columns, depth = view.wanted.names
         names = iter((rows, depth, columns))
-        made = ProductPrinter(here.scop, here.ints, lambda _: next(names)).wanted(node, view.wanted)
+        made = ProductPrinter(here.scop, here.ints, lambda _: next(names), here.held).wanted(node, view.wanted)
         if made != view.wanted:
             raise Unread("a product was proven for another place")
         if tuple(self._nests[: len(view.exact)]) != view.exact:
@@ -159,7 +159,7 @@ class RegionReader(TreeReader):
             return
         from codegen.target.product.blocked import ProductPrinter
 
-        made = ProductPrinter(here.scop, here.ints, lambda name: name).exact_calls(node)
+        made = ProductPrinter(here.scop, here.ints, lambda name: name, here.held).exact_calls(node)
         if any((x.wanted, x.kernel) != (y.wanted, y.kernel) for x, y in zip(made, calls, strict=False)):
             raise Unread("a kernel for certain sizes was proven for another place")
 

@@ -12,7 +12,7 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.plan.model import Expand
+from codegen.plan.model import Expand, Parallel
 from codegen.recognize.privatize.expansion import Expansion, NoExpansion, expand, shared_loops
 from codegen.region_model import model_region
 from codegen.scop.expr import Binary, Lit
@@ -24,7 +24,8 @@ from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.expansion import wrong_expansion
 
-HEAD = "void f(int n, int m, double A[n][n], double B[n][n], double C[n][n], double v[n], double *p, double x[4])"
+HEAD = "void f(int n, int m, double A[n][n], double B[n][n], double C[n][n], double v[n], double *p, double x[4], "
+HEAD += "double T[n][n][n])"
 NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) "
 SUM = "for (int k = 0; k < n; k++) s += A[i][k] * B[k][j];"
 SCALAR = NEST + "{ double s = 0; " + SUM + " C[i][j] += s; }"
@@ -33,6 +34,9 @@ FIBRE = """for (int i = 0; i < n; i++) {
   for (int j = 0; j < m; j++) { v[j] = 0; for (int k = 0; k < m; k++) v[j] += A[i][k] * B[k][j]; }
   for (int j = 0; j < m; j++) A[i][j] = v[j];
 }"""
+
+
+FIBRES = f"for (int t = 0; t < n; t++) {FIBRE.replace('A[i]', 'T[t][i]')}"
 
 
 def program(body: str) -> Program:
@@ -67,6 +71,28 @@ def test_what_is_seen_afterwards_is_brought_back() -> None:
     assert not wrong_expansion(p.scop, p.tree, made.scop, tree, made.buffer)
     last = str(made.copy.accesses[1].relation)
     assert "tw_all_v[-1 + n, j]" in last and "n > 0" in last
+
+
+def test_each_iteration_around_has_its_own() -> None:
+    p = program(FIBRES)
+    made = expand(p.scop, "v", ("i",), 1 << 20, "t")
+    own = made.scop.arrays["tw_all_v"]
+    assert own.roomy and own.scope == 1 and own.extents == ("n", "m") and not made.scop.buffers
+    assert made.copy is not None and made.copy.iterators == ("t", "i", "e")
+    tree = made.tree(p.tree)
+    assert statements(tree) == ("S1", "S2", "S3", "S4")
+    assert not wrong_expansion(p.scop, p.tree, made.scop, tree, made.buffer)
+    with pytest.raises(NoExpansion, match="k is not the loop around i"):
+        expand(p.scop, "v", ("i",), 1 << 20, "k")
+    plan = default_plan(p, load("neoverse-n1")).plan
+    assert ("v", ("i",), "t") in [(d.variable, d.over, d.within) for d in plan.directives if isinstance(d, Expand)]
+    assert any(isinstance(d, Parallel) and d.loop.name == "t" for d in plan.directives)
+
+
+def test_iterations_that_need_each_other_share_the_memory() -> None:
+    """Each t works on what the one before has left in A: nothing is won by memory of its own."""
+    plan = default_plan(program(f"for (int t = 0; t < n; t++) {FIBRE}"), load("neoverse-n1")).plan
+    assert [d.within for d in plan.directives if isinstance(d, Expand)] == [""]
 
 
 CHOSEN = {
@@ -195,6 +221,30 @@ DAMAGE: dict[str, tuple[str, Callable[[Expansion], Scop], str]] = {
     ),
     "not at all": (FIBRE, lambda e: replace(e.scop, statements=e.scop.statements[:-1]), "brought back once"),
 }
+
+
+WITHIN: dict[str, tuple[Callable[[Expansion], Scop], str]] = {
+    "one past the end": (lambda e: _change(e, "S2", 0, 2, _plus(1)), "outside its memory"),
+    "a read of another iteration's": (lambda e: _change(e, "S3", 1, 0, _zero), "would not reach"),
+    "a read of another row": (lambda e: _change(e, "S3", 1, 1, _zero), "would not reach"),
+    "another element's last": (lambda e: _change(e, "S4", 1, 2, _zero), "last value back"),
+    "to another element": (lambda e: _change(e, "S4", 0, 0, _zero), "last value back"),
+    "other extents": (
+        lambda e: replace(
+            e.scop,
+            arrays={**e.scop.arrays, "tw_all_v": replace(e.scop.arrays["tw_all_v"], extents=("m", "n"))},
+        ),
+        "outside its memory",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WITHIN)
+def test_the_proof_finds_in_iterations(what: str) -> None:
+    damage, message = WITHIN[what]
+    p = program(FIBRES)
+    made = expand(p.scop, "v", ("i",), 1 << 20, "t")
+    assert message in wrong_expansion(p.scop, p.tree, damage(made), made.tree(p.tree), made.buffer)
 
 
 @pytest.mark.parametrize("what", DAMAGE)
