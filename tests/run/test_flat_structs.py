@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.options import GenOptions
+from codegen.pipeline import generate
 from tests.run.sources import run
 
 HEAD = "typedef struct { float v[3]; int n; double x, y; } cell;\n"
@@ -95,6 +97,36 @@ void f(int n, int m, number y[restrict n][m], number x[restrict n][m], number u)
 def test_lists_of_values() -> None:
     report = run(LISTS)
     assert report.ok and "threads over" in report.lines[0], report
+
+
+MEMBERS = """
+typedef struct { double re, im; } number;
+typedef struct { float low; int whole; unsigned char byte; } mixed;
+#define LESS(a, b) (number){(a).re - (b).re, (a).im - (b).im}
+#define TIMES(a, b) (number){(a).re * (b).re - (a).im * (b).im, (a).re * (b).im + (a).im * (b).re}
+void f(int n, int m, number y[n][m], number x[n][m], number u, double z[n][m])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      z[i][j] = ((mixed){x[i][j].re / 3}).low + ((mixed){1, x[i][j].im * 7.5}).whole + ((mixed){2, 3, 300 + j}).byte
+                + ((mixed){4}).whole;
+      y[i][j] = TIMES(u, LESS(x[i][j], y[i][j]));
+    }
+#pragma endscop
+}
+"""
+
+
+def test_members_of_literals_have_their_types() -> None:
+    report = run(MEMBERS)
+    assert report.ok and "size vectors agree" in report.lines[0], report
+
+
+def test_a_literal_that_does_something_stays() -> None:
+    text = MEMBERS.replace("{x[i][j].re / 3}", "{x[i][j].re++ / 3, 1}")
+    (region,) = generate("in.c", text, GenOptions()).regions
+    assert not region.transformed, region.summary
 
 
 COPIED = """

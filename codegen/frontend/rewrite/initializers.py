@@ -1,5 +1,5 @@
 """Initializer lists and compound literals as single assignments: `double t[2] = {a, b};`, `complex z = {x, y};` and
-`z = (complex){x, y};`.
+`z = (complex){x, y};`; members of literals as the values they are set to.
 
 All values of a compound literal are computed before the first member is set, since they may be made of members.
 """
@@ -24,9 +24,35 @@ def with_plain_initializers(site: RegionSite) -> RegionSite:
     lists = (c_ast.InitList, c_ast.CompoundLiteral)
     if not any(isinstance(n, lists) for s in site.statements for n in nodes(s)):
         return site
-    made = _Lists(site.types, fresh_names(site)).block(site.statements)
+    made = _Lists(site.types, fresh_names(site)).block([_without_members(s, site.types) for s in site.statements])
     same = len(made) == len(site.statements) and all(a is b for a, b in zip(made, site.statements, strict=True))
     return site if same else with_statements(site, made)
+
+
+def _without_members(node: c_ast.Node, types: TypeTable) -> c_ast.Node:
+    """With what a member of a compound literal is set to in place of the member: `((complex){x, y}).im` is `(double)y`,
+    as long as no value of the list does more than be computed."""
+    made = mapped(node, lambda child: _without_members(child, types))
+    given = made.name if isinstance(made, c_ast.StructRef) and made.type == "." else None
+    if not isinstance(given, c_ast.CompoundLiteral):
+        return made
+    shape, values = types.shape(given.type), list(given.init.exprs or ())
+    members = _members(shape.struct, types) if isinstance(shape.struct, c_ast.Struct) else None
+    plain = not any(
+        isinstance(n, (c_ast.Assignment, c_ast.FuncCall, c_ast.InitList, c_ast.NamedInitializer))
+        or (isinstance(n, c_ast.UnaryOp) and n.op in STEPS)
+        for v in values
+        for n in nodes(v)
+    )
+    if not plain or shape.declarators or shape.special or members is None or len(values) > len(members):
+        return made
+    at = next((k for k, m in enumerate(members) if m.name == made.field.name), None)
+    if at is None:
+        return made
+    kind = copy.deepcopy(members[at].type)
+    kind.declname, kind.quals = None, []
+    value = values[at] if at < len(values) else c_ast.Constant("int", "0")
+    return c_ast.Cast(c_ast.Typename(None, [], None, kind), value, made.coord)
 
 
 class _Lists:
