@@ -3,25 +3,34 @@ element apart. `judge.py` runs them after those with separate arrays."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from pycparser import c_ast
+
 from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.memory import Memory
 from codegen.checking.test_sizes.survey import TestVector
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import nodes
 from codegen.scop.model import Scop
 from codegen.target.guards.alias import may_overlap
 from codegen.target.guards.pointers import pointer_of
 from codegen.target.guards.spans import span_pointer
 
+_ANY_ORDER = re.compile(r"\s*(?:omp\b.*\b(?:parallel|for|simd|sections|taskloop)\b|GCC\s+ivdep\b)", re.S)
 WORK = (100_000, 3_000)  # statement instances of a larger and a small run
 MOST = 24  # runs of one region
 _GIVEN = ("pointer", "extern", "inner")  # buffers that a pointer leads to
 
 
 def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[TestVector]) -> tuple[TestVector, ...]:
-    """Vectors like some of the given ones, in which two arrays share memory."""
+    """Vectors like some of the given ones, in which two arrays share memory. None where the source itself promises that
+    iterations of a loop are independent of each other: with such memory it would not say what it computes."""
+    if promises(h.site):
+        return ()
     calm = [v for v in vectors if not v.doubtful and not v.special]
     bases = [max(fit, key=lambda v: v.work) for limit in WORK if (fit := [v for v in calm if 0 < v.work <= limit])]
     # What overwrites subscripts may lead anywhere.
@@ -34,6 +43,12 @@ def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[TestVecto
         for v in dict.fromkeys(bases)
     )
     return tuple(islice(made, MOST))
+
+
+def promises(site: RegionSite) -> bool:
+    """Is there a directive by which threads or vectors take iterations of a loop in any order?"""
+    inside = (n for s in site.statements for n in nodes(s) if isinstance(n, c_ast.Pragma))
+    return any(_ANY_ORDER.match(n.string or "") for n in (*site.around, *site.front, *inside))
 
 
 def overlap_text(h: Harness, v: TestVector) -> str:

@@ -84,8 +84,10 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> CheckedRe
     site = site_in(parsed, s)
     number = outcome.index + (PART * s.piece.number if s.piece else 0)
     place = FunctionPlace(s.language, s.scope, s.usings, s.objects)
-    harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed, place)
-    return CheckedRegion(s, outcome, harness, written(source.text, s.region), outcome.text)
+    original = written(source.text, s.region)
+    memory = memory_of(site, parsed.ast, outcome.computed, original)
+    harness = harness_of(number, site, memory, outcome.computed, place)
+    return CheckedRegion(s, outcome, harness, original, outcome.text)
 
 
 def as_generated(s: RegionSlice, outcome: RegionOutcome) -> RegionSlice:

@@ -4,6 +4,7 @@ and globals that other files may define. Prints nothing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
@@ -79,10 +80,13 @@ class Memory:
         return next((k for k, b in enumerate(self.buffers) if (b.base, b.path) == (base, path)), None)
 
 
-def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedText] = ()) -> Memory:
-    """The memory of a region with these parameters of its own."""
+def memory_of(
+    site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedText] = (), written: str = ""
+) -> Memory:
+    """The memory of a region with these parameters of its own, as it is written."""
     scan = prescan(site)
     names = {n for n in scan.mentioned if n in site.variables}
+    names |= _only_written(site, written)
     paths = paths_in(site.statements, site.variables)
     shapes = {n: site.variables[n].shape for n in sorted(names)}
     declarators = [la for n in shapes for la in declarators_on(shapes[n], site.types, paths.get(n, ()))]
@@ -106,6 +110,13 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
     declared = {d.name for d in ast.ext if isinstance(d, c_ast.Decl) and "extern" in (d.storage or ())}
     elsewhere = tuple(n for n in sorted(names & declared) if site.variables[n].place == "global")
     return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared), elsewhere)
+
+
+def _only_written(site: RegionSite, text: str) -> set[str]:
+    """Numbers that the source names for nothing: functions get them that do not look at them."""
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    plain = (v for n, v in site.variables.items() if n in words and v.place in ("param", "local") and not v.static)
+    return {v.name for v in plain if not v.shape.declarators and v.shape.elem.kind in ("int", "float")}
 
 
 def _ints(

@@ -95,6 +95,8 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
         vectors += (v for v in chooser.choose((spread(h.memory.ints),)) if not v.doubtful)
     if not any(v.work for v in vectors):
         vectors += chooser.fixed()
+    if not any(v.work for v in vectors):
+        chooser.require_sizes()
     parts = pieces(model, plan)
     missed = spent = 0
     for piece in parts:
@@ -201,6 +203,13 @@ class _Chooser:
                 spent += vector.work
                 yield vector
 
+    def require_sizes(self) -> None:
+        """Raises Unsupported where data decide how much memory is needed, whatever the integers are."""
+        for size in (1, 2, 3, 5, 8):
+            first = self._layout((size,) * len(self.h.memory.ints))
+            if first.defined:
+                self.ranges.span(self._values(first.ints))
+
     def exact(self, plan: str) -> Iterator[TestVector]:
         """Vectors at which a product has the sizes that the plan gives loops of its own."""
         for stmt, sizes in _exact_sizes(plan):
@@ -245,7 +254,8 @@ class _Chooser:
         return self.library.layout(self.h, [*ints, *(slots or [0] * (3 * len(self.h.memory.buffers)))])
 
     def vector(self, wanted: tuple[int, ...], limits: RunLimits = USUAL) -> TestVector | None:
-        """The run with these integers; None when it would be too large or the source would leave its arrays."""
+        """The run with these integers; None when it would be too large, the source would leave its arrays, or
+        their sizes are not known."""
         if any(v < 0 for v, i in zip(wanted, self.h.memory.ints, strict=True) if i.extent):
             return None
         first = self._layout(wanted)
@@ -255,7 +265,10 @@ class _Chooser:
         allowed = self.ranges.allowed(values)
         if not allowed and not self.ranges.scop.guard.reasons:
             return None
-        span = self.ranges.span(values)
+        try:
+            span = self.ranges.span(values)
+        except Unsupported:  # with other integers it may be: a subscript `i / n` has bounds where n is not 0
+            return None
         work = self.ranges.work(values)
         if work > limits.work or not self._inside(span, first):
             return None
