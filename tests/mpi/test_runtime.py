@@ -115,14 +115,16 @@ int main(void)
 
 @needs_mpi
 def test_messages_that_ranks_of_a_node_see(tmp_path: Path) -> None:
-    """Rooms that grow and do not suffice, takers that are late, memory that is not shared; a room that is filled too
-    early and a message of another size are noticed."""
+    """Rooms that grow and do not suffice, takers that are late, memory that is not shared, or of which there is little;
+    a room that is filled too early and a message of another size are noticed."""
     text, copies = support(), "  tw_copy(m, (char *)from, 1);"
     waits = "  for (double to = MPI_Wtime() + 0.01 * tw_world.rank; MPI_Wtime() < to;)\n    (void)0;\n"
     late, no_wait = (copies, waits + copies), ("  tw_all_taken(++tw_node.sends & 1);", "  ++tw_node.sends;")
     alone = ("&r->window) == MPI_SUCCESS;", "&r->window) != MPI_SUCCESS;")
     short = ("FAULT", "if (tw_rank() == 0 && round == 20) tw_world.messages[0].bytes -= 8;")
-    cases = (((), 3, True), ((late,), 2, True), ((alone,), 5, True), ((late, no_wait), 2, False), ((short,), 2, False))
+    little = ("(long)(found.f_bavail / 2)", "(long)(found.f_bavail * 0)")
+    fine, wrong = (((), 3), ((late,), 2), ((alone,), 5), ((little,), 2)), (((late, no_wait), 2), ((short,), 2))
+    cases = (*((*case, True) for case in fine), *((*case, False) for case in wrong))
     for k, (changes, ranks, right) in enumerate(cases):
         made = text + ROWS
         for old, new in changes:
