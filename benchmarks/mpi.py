@@ -5,7 +5,7 @@
     make bench-mpi B='--prepare FOLDER'        the files alone, for another machine: `sh run.sh` there
 
 For each kernel: one process with all threads (`--target openmp`), the result for ranks on one rank with all threads,
-one rank to a core, and ranks with several threads; ranks hold blocks of rows or planes. Then ranks with one thread
+one rank to a core, and ranks with several threads; ranks hold blocks of rows or boxes. Then ranks with one thread
 each, measured and predicted, and a picture of the predicted scaling to 10,000 ranks: build/bench/mpi-NAME.svg. The last
 column of the first table says how many of the bytes that the sets ask for are sent. A product in boxes (product.c) also
 says how much memory a rank needs. Programs begin MPI before their
@@ -52,7 +52,7 @@ QUICK: Mapping[str, tuple[tuple[str, int], ...]] = {
 }
 BLOCKS = {
     "jacobi-2d": "a: block, *; b: block, *",
-    "heat-3d": "A: block, *, *; B: block, *, *",
+    "heat-3d": "A: block, block, block; B: block, block, block",
     "gemm": "C: block, block; A: block, block; B: block, block",
     "product": "C: block, block; A: block, block; B: block, block",
 }
@@ -144,10 +144,9 @@ def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], ro
 
 
 def time_tiles(name: str, folder: Path) -> TimeTiles:
-    """Tiles over time of what a rank with one thread runs, as the generated text says."""
+    """Tiles over time of what a rank runs, as the generated text says."""
     text = (folder / f"{name}-mpi.c").read_text(encoding="utf-8")
-    size = r"(?:[^,;]* : )?(\d+)"
-    found = re.search(rf"= *tw_steps\([^;]*, {size}, {size}, \d, \(const long", re.sub(r"\s+", " ", text))
+    found = re.search(r"= *tw_steps\([^;]*,\s(\d+),\s(\d),\s\d,\s\(const long", re.sub(r"\s+", " ", text))
     return TimeTiles(int(found[1]), found[2] == "1") if found else TimeTiles()
 
 

@@ -28,13 +28,12 @@ from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import skeleton
 from codegen.mpi.variables import declarations
 from codegen.mpi.wide.steps import wide_program
-from codegen.plan.model import Diamond, Plan, Ranks
+from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
 from codegen.region import ProvenRegion, RegionOutcome, attempt, make
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.isl_helpers import in_words
 from codegen.scop.model import Scop
-from codegen.strategy.loops.time_tiles import otherwise_for_one
 from codegen.strategy.planner import source_plan
 from codegen.target.guards.buffers import room_of
 from codegen.target.text.pieces import View
@@ -109,7 +108,7 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     around = skeleton(p, x.ranked.cut)
     _prove(x, wrong_order(around))
     threads, steps = job.model.threads(job.options), None if x.cyclic else _steps(job, x.ranked)
-    codes = [made.code for made in (*results.values(), *(steps[1] if steps else ()))]
+    codes = [made.code for made in (*results.values(), *((steps[1],) if steps else ()))]
     printer = RankViews(
         p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals, x.turns, x.cyclic,
         product_variants(codes, job.machine),
@@ -125,9 +124,8 @@ def _program_of(ranked: RankedProgram, q: Phase) -> Program:
     return phase_program(ranked.p, q, ranked.blocks) if q.panels is None else panel_program(ranked, q)
 
 
-def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, tuple[ProvenRegion, ...]] | None:
-    """What ranks run in several steps without a message: with several threads, and where that is another program, with
-    one. None where they cannot, or it is too much work to find out."""
+def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, ProvenRegion] | None:
+    """What ranks run in several steps without a message; None where they cannot, or it is too much work to find out."""
     less = replace(job, options=replace(job.options, timeout=job.options.timeout / 4))
     try:
         with at_most(part(less.options.timeout, 2)):
@@ -135,11 +133,7 @@ def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, tuple[Prov
             if found is None or wrong_steps(ranked, found.wide, found.move):
                 return None
             p = wide_program(ranked, found.wide)
-        made: tuple[ProvenRegion, ...] = (_result(less, p),)
-        loops = max(len(q.iterators) for q in p.scop.statements)
-        if any(isinstance(d, Diamond) for d in made[0].plan.directives) and otherwise_for_one(loops, less.machine):
-            made = (*made, _result(replace(less, machine=replace(less.machine, cores=1)), p))
-        return found, made
+        return found, _result(less, p)
     except (NotShared, Exhausted, isl.Error):
         return None
 

@@ -22,7 +22,7 @@ from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import JOINED, NotShared, Phase
 from codegen.mpi.text.read_elements import ElementReader, Row, counter_of
 from codegen.mpi.text.read_panels import PanelText
-from codegen.mpi.text.views import SEVERAL, RankViews
+from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import MessageLoops, ModelLoops
 from codegen.patterns import pattern
 from codegen.region import ProvenRegion as Result
@@ -96,14 +96,8 @@ class _RankReader:
         inside = Row(loop.body)
         inside.text(f"const long {high} = tw_min(tw_next_step({low}, tw_depth), {m[2]});")
         self._exchange(inside, x.move, {}, known | {low, high})
-        ways = [inside]
-        if len(made) > 1:
-            either = inside.take("if", SEVERAL)
-            ways += [Row(either.body), Row(either.orelse)]
-        for way, one in zip(ways[-len(made) :], made, strict=True):
-            self._printed(way, one, {}, known | {low, high})
-        for way in ways:
-            way.end()
+        self._printed(inside, made, {}, known | {low, high})
+        inside.end()
         rest = Row(both.orelse)
         self._shared(rest, known)
         rest.end()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, CNode, For, If, Instance, Name
@@ -32,8 +32,6 @@ from codegen.target.text.pieces import View, fresh, words_of
 from codegen.target.view import ViewBuilder, reserved
 from codegen.transform.program import Program
 
-SEVERAL = "tw_max_threads() > 1"
-
 
 @record
 class PrintedPhase:
@@ -55,8 +53,7 @@ class RankViews:
     found: Sequence[tuple[Exchange, Sequence[MessageLoops]]]
     threads: bool
     early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
-    # Several steps without a message, where that is better: for several threads, and for one if that is another text.
-    steps: tuple[WideSteps, Sequence[Result]] | None = None
+    steps: tuple[WideSteps, Result] | None = None  # several steps without a message, where that is better
     totals: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what reductions of phases gather in
     turns: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what ranks hand on in a phase
     cyclic: bool = False  # each rank has several blocks, dealt out in turn
@@ -124,27 +121,19 @@ class RankViews:
         )
         work = work_text(self.program, self.cut, self.messages.ints({}))
         reach = max(x.wide.slope, *x.wide.more.values())
-        tile, line = _by_threads([map(str, time_tile(m.plan, m.code, x.wide.slope)) for m in made])
+        tile, line = time_tile(made.plan, made.code, x.wide.slope)
         along = f"{len(rows)}, (const long[]){{ {', '.join(rows)} }}"
         self.helpers.add("tw_min")
         over = f"long {STEPS[0]} = {first}; {STEPS[0]} < {past}; {STEPS[0]} = tw_next_step({STEPS[0]}, tw_depth)"
         body = (
             View("decl", f"const long {STEPS[1]} = tw_min(tw_next_step({STEPS[0]}, tw_depth), {past});"),
             *self.messages.exchange(*x.move, {}),
-            *self._steps_of(made),
+            *self._printed(made, {}),
         )
         return (
             View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {reach}, {tile}, {line}, {along});"),
             View("if", "tw_depth > 1", body=(View("for", over, "steps without a message", body=body),), orelse=views),
         )
-
-    def _steps_of(self, made: Sequence[Result]) -> tuple[View, ...]:
-        """What a rank runs in some steps."""
-        views = [self._printed(m, {}) for m in made]
-        if len(views) == 1:
-            return views[0]
-        self.helpers.add("tw_max_threads")
-        return (View("if", SEVERAL, body=views[0], orelse=views[1]),)
 
     def _around(
         self, node: CNode, names: Mapping[str, str], taken: frozenset[str], skeleton: ModelLoops
@@ -248,12 +237,6 @@ class RankViews:
         check_phase(scop, made.code, views)
         self.printed.append(PrintedPhase(made, given, (*ahead_numbers(scop, self.threads, words_of(views)), *views)))
         return self.printed[-1].views
-
-
-def _by_threads(values: Sequence[Iterable[str]]) -> Iterator[str]:
-    """Numbers of programs for several threads and for one, as C expressions."""
-    for each in zip(*values, strict=True):
-        yield each[0] if len(set(each)) == 1 else f"{SEVERAL} ? {' : '.join(each)}"
 
 
 def _mpi_type(t: CType) -> str:

@@ -124,7 +124,7 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         vectors.append(_point(counts, n, space[-1], Vector, *wide))
         why.append((n, tile.reason))
     few = any(_moving(p.scop, tree, lp) for lp in space)
-    cuts = (_few_steps if few else _cuts)(tree.loops, first, sizes, machine)
+    cuts = _few_steps(tree.loops, first, sizes) if few else _cuts(tree.loops, first, sizes, machine)
     return TimeTiles(Schedule(tree), cuts, tuple(inside), tuple(vectors), tuple(rows), tuple(why))
 
 
@@ -179,19 +179,10 @@ def _moving(scop: Scop, tree: Band, lp: Loop) -> bool:
     return False
 
 
-def otherwise_for_one(loops: int, machine: Machine) -> bool:
-    """Are blocks that get smaller with each step, in so many loops, cut into diamonds for many threads alone?"""
-    return loops == 3 and machine.cores > IN_LINE
-
-
-def _few_steps(
-    band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine
-) -> tuple[TimeCut, ...]:
+def _few_steps(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...]) -> tuple[TimeCut, ...]:
     """Diamonds along a loop whose ends stay. Blocks that get smaller are taken for a few steps, in which threads that
     follow each other would have a band each, or none. Rows are whole."""
     refs = [LoopRef(lp.name, stmt) for lp in band]
-    if otherwise_for_one(len(band), machine):
-        return _cuts(band, stmt, sizes, machine)
     if len(band) < 4:
         tile = Tile(tuple(zip(refs, sizes, strict=True)))
         text = f"tiles of {sizes[0]} steps over {' by '.join(map(str, sizes[1:]))} elements"
