@@ -134,10 +134,11 @@ def _in_steps(x: SharedRegion, wide: Wide, at: Setting, machine: Machine, tiles:
 
 
 def _alike(wide: Wide, at: Setting, steps: int) -> Iterator[tuple[int, int]]:
-    """Steps without a message, those in the middle as one of them: they have messages of one size."""
+    """Steps without a message, those in the middle as one of them: they have messages of one size. Ahead of the first
+    two, of which the first may be short, there also goes what nobody writes."""
     found = groups(*ends(wide, at), steps)
     for k, one in enumerate(found):
-        yield one if k == 0 or k == len(found) - 1 else found[1]
+        yield one if k < 2 or k == len(found) - 1 else found[2]
 
 
 def busy_ranks(x: SharedRegion, at: Setting) -> int:
