@@ -2,8 +2,9 @@
 
 With names of kernels (`gemm atax`) only those are proven, and the list stays as it is.
 
-With every instruction set, and with and without threads. What the list holds is not proven again in every build. Most
-kernels of the corpus have no product: what has none with one instruction set is not tried with the others.
+With every instruction set, and with and without threads; the nests of the programs for `--auto`, which are products as
+other programs have them, for the default machine. What the list holds is not proven again in every build. Most kernels
+of the corpus have no product: what has none with one instruction set is not tried with the others.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext, suppress
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +22,11 @@ from codegen.isa.known import ISAS
 from codegen.machine.load import load_for
 from codegen.options import GenOptions
 from codegen.region import process_region
-from codegen.source_file import open_source
+from codegen.source.marks import region_of
+from codegen.source.nests import find_nests
+from codegen.source.region_slice import RegionSlice
+from codegen.source.regions import Region
+from codegen.source_file import open_regions, open_source
 from codegen.verify.text import proven
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -33,13 +39,14 @@ def main() -> int:
     first, *others = product(ISAS, TARGETS)
     corpus = sorted(p for folder in (KERNELS, EXAMPLES / "real-style") for p in folder.glob("*.c"))
     every = [KERNELS / f"{name}.c" for name in names] or corpus
+    programs = [] if names else sorted(EXAMPLES.glob("auto-*/*.c"))
     found: set[str] = set()
     with ProcessPoolExecutor(initializer=_prove_all) as pool:
         made = list(_shown(pool.map(_proven, [(p, *first) for p in every], chunksize=2), len(every)))
         found.update(*made)
         # By instruction set: a process proves a kernel that several files use once.
         having = [p for p, names in zip(every, made, strict=True) if names]
-        rest = [(p, *how) for how in others for p in having]
+        rest = [(p, *how) for how in others for p in having] + [(p, first[0], t) for t in TARGETS for p in programs]
         found.update(*_shown(pool.map(_proven, rest, chunksize=max(1, len(having) // 4)), len(rest)))
     print(file=sys.stderr)
     if names:
@@ -74,11 +81,23 @@ def _proven(work: tuple[Path, str, str]) -> frozenset[str]:
     proven.made.clear()
     options, text = GenOptions(target=target, isa=isa), path.read_text(encoding="utf-8")
     try:
-        for s in open_source(str(path), text, options).slices:
-            process_region(s, text, options, load_for("generic", isa))
+        marked = open_source(str(path), text, options).slices
+        for s in marked or open_regions(str(path), text, options, _nests(text)).slices:
+            _process(s, text, options, bool(marked))
     except TilewrightError as error:
         print(f"\n{path.name}, {isa}, {target}: {error}", file=sys.stderr)
     return frozenset(proven.made)
+
+
+def _nests(text: str) -> tuple[Region, ...]:
+    """The nests of a program without marks."""
+    return tuple(region_of(text, n, k + 1) for k, n in enumerate(find_nests(text)))
+
+
+def _process(s: RegionSlice, text: str, options: GenOptions, marked: bool) -> None:
+    """Nests that nobody has marked may well be refused."""
+    with nullcontext() if marked else suppress(TilewrightError):
+        process_region(s, text, options, load_for("generic", options.isa))
 
 
 if __name__ == "__main__":
