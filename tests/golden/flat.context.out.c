@@ -90,7 +90,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 2, (tw_span[]){ TW_ROWS(dst, 0, m, n), TW_ROWS(src, 0, n, ld) })) {
         if (m >= 128) {
-#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
+#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
           for (long it = 0; it < (long)n - 63; it += 64) { /* tiles of 64 */
             for (long jt = 0; jt < (long)m - 127; jt += 128) { /* tiles of 128 */
               const long i_end = it + 64;
@@ -153,7 +153,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                   dst[j * n + i] = src[i * ld + j];
             }
           } else {
-#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
+#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
             for (long it = 0; it < n; it += 64) { /* tiles of 64 */
               const long i_end = tw_min(n, it + 64);
               long i = it;

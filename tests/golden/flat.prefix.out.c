@@ -97,7 +97,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
       if (ld >= m && mine_apart(1, 2, (mine_span[]){ MINE_ROWS(dst, 0, m, n), MINE_ROWS(src, 0, n, ld) })) {
         if (n >= 1) {
           if (m >= 128) {
-#pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN)
+#pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
             for (long it = 0; it < (long)n - 63; it += 64) { /* tiles of 64 */
               for (long jt = 0; jt < (long)m - 127; jt += 128) { /* tiles of 128 */
                 const long i_end = it + 64;
@@ -130,7 +130,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
           }
           if (m <= 127 || n % 64 >= 1) {
             if (m <= 127) {
-#pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN)
+#pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
               for (long it = 0; it < n; it += 64) { /* tiles of 64 */
                 const long i_end = mine_min(n, it + 64);
                 long i = it;

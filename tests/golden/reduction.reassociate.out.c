@@ -46,7 +46,7 @@ double dot(int n, const double x[n], const double y[n])
           }
         }
       } else {
-#pragma omp parallel for reduction(+:s)
+#pragma omp parallel for reduction(+:s) firstprivate(n, x, y)
         for (long it = 0; it < n; it += 4096) { /* tiles of 4096 */
           const long i_end = tw_min(n, it + 4096);
           long i = it;

@@ -31,6 +31,20 @@ void f(int n, double _Complex *z, double _Complex *w)
 }
 """
 
+STEPS = """
+void f(int steps, int n, double a[n], double b[n])
+{
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      b[i] = a[i - 1] + a[i + 1];
+    for (int i = 1; i < n - 1; i++)
+      a[i] = b[i - 1] + b[i + 1];
+  }
+#pragma endscop
+}
+"""
+
 
 def clause(params: str, body: str, before: str = "") -> str:
     text = generate("f.c", LOOP.format(params=params, body=body, before=before), GenOptions()).text
@@ -62,3 +76,10 @@ def test_copies(params: str, body: str, expected: str) -> None:
 def test_no_lanes_of_complex_products() -> None:
     assert "simd" not in generate("f.c", COMPLEX, GenOptions()).text
     assert "simd" in generate("f.c", COMPLEX.replace("z[i] * z[i] +", "z[i] +"), GenOptions()).text
+
+
+def test_vectors_may_lie_on_anything() -> None:
+    """clang reads pointers and counts anew after each vector that it stores: jacobi-1d 1.4 times gcc's time."""
+    text = generate("f.c", STEPS, GenOptions()).text
+    assert "TW_F64V(b[i]) = " in text
+    assert re.search(r"#pragma omp parallel num_threads.*?firstprivate\(a, b, n, steps, t_ahead\)", text, re.DOTALL)
