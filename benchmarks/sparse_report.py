@@ -19,6 +19,8 @@ def table(rows: Sequence[Row]) -> list[str]:
     """For each pair and size: the lowest and the mean ratio over the kinds, and what threads add."""
     taco = "TACO takes part" if any(r["taco installed"] for r in rows) else "TACO: not installed"
     out = ["", f"speed / best peer, lowest and mean over the kinds, and more threads ({taco})"]
+    if any("plain" in r for r in rows):
+        out.append("  plain: loops of our own in the shape that TACO's documentation shows, gcc -O3 -ffast-math")
     sizes = sorted({r["size"] for r in rows})
     out.append(f"  {'':15}" + "".join(f"{size:>22,}" for size in sizes))
     for name in dict.fromkeys(r["pair"] for r in rows):

@@ -17,8 +17,9 @@ from codegen.sparse.kernels.notation import Kernel, Term, read_kernel
 from codegen.sparse.python.kernel import KernelCall
 from tests.sparse.reference import Codec, decode, encode
 
-FORMATS = {1: ("COO1", "SCOO1", "DENSE1"), 2: ("CSR", "CSR", "CSC", "COO", "DIA", "ELL", "BCSR:3x2", "MCOO", "CSF2"),
-           3: ("COO3", "CSF", "HICOO")}
+FORMATS = {1: ("COO1", "SCOO1", "DENSE1"), 2: ("CSR", "CSR", "CSC", "COO", "DIA", "ELL", "BCSR:3x2", "MCOO", "CSF2",
+               "ALTO2"),
+           3: ("COO3", "CSF", "HICOO", "ALTO")}
 # Among them what generated functions call their own variables.
 NAMES = ("A", "B", "C", "D", "E", "x", "y", "z", "p", "q", "mark", "sum", "made", "c", "i", "first", "status", "total")
 INDICES = ("j", "k", "l", "r", "s", "a", "dot", "at", "room")
