@@ -26,7 +26,7 @@ from codegen.gpu.steps.text import StepText
 from codegen.gpu.steps.text import kernel_text as steps_text
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
-from codegen.gpu.transfers import ArrayText, BoxText, array_text
+from codegen.gpu.transfers import ArrayText, array_text, buffer_test, buffer_text, outside, scratch_text
 from codegen.gpu.worth import worth_text
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
@@ -177,8 +177,8 @@ def device_part(
                       steps=code.steps, narrows=dialect.tiles)  # fmt: skip
     views = kernels.host(code.tree)
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
-    texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
-    scratch = tuple(_scratch(scop, h.array) for h in kernels.scratch)
+    texts = tuple(array_text(scop, deps, n, ints) for n in outside(scop))
+    scratch = (*(scratch_text(scop, h.array) for h in kernels.scratch), *(buffer_text(scop, b) for b in scop.buffers))
     memory = _DeviceArrays(texts, scratch, arrays, code.device)
     given = _values(scop, sizes)
     steps = {v.kernel: _steps(kernels, v, memory, dialect, given) for v in _step_views(views)}
@@ -203,19 +203,6 @@ def _launched(found: Kernels, part: DevicePart) -> dict[str, Launch]:
         for k in part.kernels
         for n in (k.name,)
     }
-
-
-def _outside(scop: Scop) -> list[str]:
-    """Arrays that the region shares with the rest of the program."""
-    return [n for n in sorted(scop.arrays) if not scop.arrays[n].inside and scop.accesses_to(n)]
-
-
-def _scratch(scop: Scop, name: str) -> ArrayText:
-    """A variable of the region that several kernels use, in memory of the device alone."""
-    array = scop.arrays[name]
-    count = str(prod(map(int, array.extents)))
-    every = BoxText(("0",), (count,), "")
-    return ArrayText(array.name, plain_type(array.elem), "", ("1",), every, None, None, True)
 
 
 def _values(scop: Scop, sizes: RowLengths) -> list[_Value]:
@@ -387,10 +374,11 @@ def _host_text(
     scop: Scop, how: _HostCall, around: Surroundings, ints: IntPrinter, computed: tuple[ComputedText, ...]
 ) -> str:
     sizes, layouts = with_sizes(scop).tests, layout_tests(scop)
-    guard = all_of((guard_text(scop, ints), around.alias, *sizes, *layouts.values()))
+    guard = all_of((guard_text(scop, ints), around.alias, *sizes, *layouts.values(), buffer_test(scop)))
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
     reasons += ["rows are as long as their arrays were declared"] if sizes else []
     reasons += [f"members of {a} lie side by side" for a in layouts]
+    reasons += [f"there is memory for all values of {' and '.join(b.variable for b in scop.buffers)}"] * bool(scop.buffers)
     return environment().get_template("gpu/region.c.j2").render(
         indent=around.indent, number=scop.region, function=scop.function, summary=around.summary, guard=guard,
         call=how.call, stop=how.stop, worth=how.worth, leave=how.leave, reasons=", and ".join(reasons),

@@ -185,6 +185,9 @@ class _CopyReader:
             if self.lines.moved.get(pointer, True) or pointer not in self.declared:
                 raise Unread(f"`{pointer}` is not on the device")
             return
+        if array.place == "buffer":
+            self._check_buffer(deps, name)
+            return
         for box in {self.rooms[pointer], *(x[pointer][0] for x in (self.came, self.went) if pointer in x)}:
             self._check_strides(array, name, self.boxes[box])
         space = self.scop.accesses_to(name)[0][1].relation.range().get_space()
@@ -193,6 +196,15 @@ class _CopyReader:
         come, go = (self._elements(space, *x[pointer]) if pointer in x else none for x in (self.came, self.went))
         all_ = self._elements(space, self.rooms[pointer], "")
         problem = transfers.wrong_transfers(transfers.Elements(all_, come, go), self.scop, deps, name)
+        if problem:
+            raise Unread(problem)
+
+    def _check_buffer(self, deps: Dependences, name: str) -> None:
+        """Memory of the device alone has room for all that the region touches, and needs nothing from before."""
+        self._check_strides(self.scop.arrays[name], name, self.boxes[self.rooms[name]])
+        space = self.scop.accesses_to(name)[0][1].relation.range().get_space()
+        room = self._elements(space.align_params(self.scop.context.get_space()), self.rooms[name], "")
+        problem = transfers.wrong_buffer(room, self.scop, deps, name)
         if problem:
             raise Unread(problem)
 

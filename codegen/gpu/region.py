@@ -16,6 +16,7 @@ from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DeviceCode, emit_device
 from codegen.gpu.kernels import has_grid
 from codegen.gpu.plan.device import Device, load_device
+from codegen.gpu.plan.forms import Form, forms
 from codegen.gpu.plan.panels import panel_plan
 from codegen.gpu.plan.strategy import device_plan, in_strips
 from codegen.gpu.staged.choose import staged_loops, with_staged_loops
@@ -101,24 +102,53 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> P
 
 
 def _own_plan(model: Modelled, device: Device, dialect: Dialect) -> tuple[Decision, CNode]:
-    """A plan of the tool's own: in panels where all of their products run in tiles, with strips for stencils where
-    these can be proven."""
-    plain = device_plan(model.program, device, dialect.tiles)
-    panels = panel_plan(model.program, plain, device) if dialect.tiles else None
+    """A plan of the tool's own: in another form of the region where that has more products in tiles."""
+    source, best, problem = Form(model.program, ()), None, None
+    try:
+        best = _planned(source, device, dialect)
+    except Unsupported as error:
+        problem = error
+    for form in forms(model.program, device) if dialect.tiles else ():
+        try:
+            found = _planned(form, device, dialect)
+        except (Unsupported, InputError):
+            continue
+        if _tiled(found, device) > (_tiled(best, device) if best is not None else 0):
+            best = found
+    if best is None:
+        assert problem is not None
+        raise problem
+    return best
+
+
+def _tiled(found: tuple[Decision, CNode], device: Device) -> int:
+    """How many products run in tiles."""
+    return len(tiled_by(in_tiles(*found, device)))
+
+
+def _planned(form: Form, device: Device, dialect: Dialect) -> tuple[Decision, CNode]:
+    """In panels where all of their products run in tiles, with strips for stencils where these can be proven."""
+    plain = device_plan(form.program, device, dialect.tiles)
+    panels = panel_plan(form.program, plain, device) if dialect.tiles else None
     if panels is not None:
         try:
             code = _proven(panels.decision.program)
         except Unsupported:
             code = None
         if code is not None and panels.products <= tiled_by(in_tiles(panels.decision, code, device)):
-            return panels.decision, code
-    cut = in_strips(model.program, plain, device)
+            return _after(form, panels.decision), code
+    cut = in_strips(form.program, plain, device)
     if any(isinstance(d, Tile) for d in cut.plan.directives):
         try:
-            return cut, _proven(cut.program)
+            return _after(form, cut), _proven(cut.program)
         except Unsupported:
             pass
-    return plain, _proven(plain.program)
+    return _after(form, plain), _proven(plain.program)
+
+
+def _after(form: Form, d: Decision) -> Decision:
+    """The plan with the form's own directives ahead."""
+    return replace(d, plan=replace(d.plan, directives=(*form.directives, *d.plan.directives)))
 
 
 def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
@@ -142,8 +172,6 @@ def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
 
 def _proven(p: Program) -> CNode:
     """The loops of a program, if all proofs go through. Raises Unsupported."""
-    if p.scop.buffers:
-        raise Unsupported("gpu-array", "variables are not expanded on devices", p.scop.loc, "leave it out")
     tree = place_storage(p.scop, p.deps, p.tree, p.stores)
     problem = ""
     for whole in (False, True):

@@ -8,6 +8,8 @@ it comes back as it was; an array that is overwritten whole is not copied in at 
 
 from __future__ import annotations
 
+from math import prod
+
 import islpy as isl
 
 from codegen.ast.isl_expressions import box_set, condition_expr, value_expr
@@ -15,7 +17,7 @@ from codegen.diagnostics import Unsupported
 from codegen.gpu.body import plain_type
 from codegen.record import record
 from codegen.scop.dependences import Dependences
-from codegen.scop.model import Access, Array, Scop, Statement
+from codegen.scop.model import Access, Array, RegionBuffer, Scop, Statement
 from codegen.target.text.cexpr import IntPrinter
 
 PARTS = 5  # sets with quotients fall into no more parts
@@ -103,6 +105,44 @@ def wrong_transfers(found: Elements, scop: Scop, deps: Dependences, name: str) -
     if not found.go.is_subset(writes.union(come)):
         return f"elements of `{name}` would be copied back that nobody wrote"
     return ""
+
+
+def wrong_buffer(room: isl.Set, scop: Scop, deps: Dependences, name: str) -> str:
+    """Is there room for all elements of a buffer, and does nobody read one that the region has not written?"""
+    touched = isl.Set.empty(room.get_space())
+    for s, a in scop.accesses_to(name):
+        touched = touched.union(_image(scop, s, a))
+    if not touched.is_subset(room):
+        return f"there is no room for elements of `{name}` on the device"
+    if not deps.live_in.range().extract_set(room.get_space()).intersect_params(scop.context).is_empty():
+        return f"elements of `{name}` are read that nobody wrote"
+    return ""
+
+
+def outside(scop: Scop) -> list[str]:
+    """Arrays that the region shares with the rest of the program."""
+    mine = (n for n in sorted(scop.arrays) if scop.accesses_to(n))
+    return [n for n in mine if not scop.arrays[n].inside and scop.arrays[n].place != "buffer"]
+
+
+def scratch_text(scop: Scop, name: str) -> ArrayText:
+    """A variable of the region that several kernels use, in memory of the device alone."""
+    array = scop.arrays[name]
+    every = BoxText(("0",), (str(prod(map(int, array.extents))),), "")
+    return ArrayText(array.name, plain_type(array.elem), "", ("1",), every, None, None, True)
+
+
+def buffer_text(scop: Scop, b: RegionBuffer) -> ArrayText:
+    """All values of a variable, in memory of the device alone."""
+    strides = tuple(" * ".join(map(_long, b.texts[k + 1 :])) or "1" for k in range(len(b.texts)))
+    every = BoxText(("0",) * len(b.texts), b.texts, "")
+    return ArrayText(b.array, plain_type(scop.arrays[b.array].elem), "", strides, every, None, None, True)
+
+
+def buffer_test(scop: Scop) -> str:
+    """The test that such memory is not too much, in floating point, which does not wrap; empty where there is none."""
+    bytes_ = (f"(double){' * '.join(b.texts)} * {scop.arrays[b.array].elem.bytes}" for b in scop.buffers)
+    return f"{' + '.join(bytes_)} <= {float(min(b.limit for b in scop.buffers)):.0f}.0" if scop.buffers else ""
 
 
 def array_text(scop: Scop, deps: Dependences, name: str, ints: IntPrinter) -> ArrayText:

@@ -14,7 +14,6 @@ from codegen.machine import Machine
 from codegen.plan.model import Directive, Forward, Plan, Schedule
 from codegen.recognize.access.domain_shape import leaves_out
 from codegen.recognize.access.strides import coefficients, move
-from codegen.recognize.products.forward import candidates
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.memo import remember
@@ -37,6 +36,7 @@ from codegen.strategy.orders.reshape import arranged, with_flags
 from codegen.strategy.orders.row_loops import rows_innermost
 from codegen.strategy.orders.row_reductions import row_order, would_be
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
+from codegen.strategy.products.forwarding import forwarded
 from codegen.strategy.products.selection import Products, find_products, in_panels
 from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
 from codegen.strategy.technique import (
@@ -313,16 +313,9 @@ def _folds(s: Statement) -> bool:
 
 def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
     """The region as it is and, first, with scalars forwarded: only products gain from that."""
-    p, done = source, []
-    for name in candidates(source.scop):
-        d = Forward(name)
-        try:
-            p = apply(p, d)
-        except InputError:
-            continue
-        done.append(d)
+    p, done = forwarded(source)
     if done:
-        yield p, tuple(done)
+        yield p, done
     yield source, ()
 
 

@@ -11,7 +11,7 @@ import islpy as isl
 from codegen.diagnostics import InputError
 from codegen.gpu.plan.device import Device
 from codegen.gpu.plan.order import device_order
-from codegen.gpu.plan.strategy import planned, shape
+from codegen.gpu.plan.strategy import is_flat, planned, shape
 from codegen.machine import Machine, load
 from codegen.plan.model import CopyReads, Grid, StripMine
 from codegen.record import record
@@ -39,7 +39,7 @@ def panel_plan(source: Program, plain: Decision, processor: Device) -> PanelPlan
     found = find_panels(source, _machine(), "smart")
     if found is None or any(isinstance(d, CopyReads) for d in found.blocks):
         return None
-    products = frozenset(what.stmt for what in found.products if what.columns)
+    products = frozenset(what.stmt for what in found.products if is_flat(found.program.scop, what))
     if not products:
         return None
     trees = [x.tree if isinstance(x, Panel) else only(found.program.tree, x) for x in found.parts]

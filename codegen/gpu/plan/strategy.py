@@ -20,6 +20,7 @@ from codegen.recognize.access.extent import longest
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
+from codegen.scop.product import Contraction
 from codegen.scop.tree import GRID, Band, Loop, Node, enclosing, kids, statements, with_kids
 from codegen.strategy.choice import Decision
 from codegen.strategy.orders.isl_schedule import isl_schedule
@@ -37,7 +38,7 @@ SCATTERED = 4.0  # how much longer steps take whose neighbours do not touch neig
 def device_plan(source: Program, processor: Device, tiles: bool = False) -> Decision:
     """The cheaper of two orders: by levels, in the iterators of the source, and isl's, which may skew. Products stand
     apart where they can run in tiles."""
-    products = frozenset(s.name for s in source.scop.statements if tiles and _is_product(source.scop, s))
+    products = frozenset(s.name for s in source.scop.statements if tiles and is_product(source.scop, s))
     found = [planned(source, device_order(source, products), processor)]
     if _cost(found[0].program, processor) > _bound(source):
         found += _other(source, processor)
@@ -48,7 +49,7 @@ def device_plan(source: Program, processor: Device, tiles: bool = False) -> Deci
     return min(found, key=lambda d: _cost(d.program, processor))
 
 
-def _is_product(scop: Scop, s: Statement) -> bool:
+def is_product(scop: Scop, s: Statement) -> bool:
     """Is the statement a product of its last three loops, which run over a box, or over one of which rows and columns
     are cut off at all depths alike?"""
     outer = range(len(s.iterators) - 3)
@@ -56,9 +57,16 @@ def _is_product(scop: Scop, s: Statement) -> bool:
         found = contraction(scop, s, outer)
     except NoContraction:
         return False
-    cut = cuts(s.domain.intersect_params(scop.context), outer, found.depth)
-    flat = cut is not None and not any(a.involves_dims(isl.dim_type.in_, d, 1) for a in cut for d in found.depth)
-    return bool(found.columns) and flat
+    return is_flat(scop, found)
+
+
+def is_flat(scop: Scop, what: Contraction) -> bool:
+    """Are there rows and columns, and are those that do not belong to it none of its at any depth?"""
+    s = scop.statement(what.stmt)
+    outer = [d for d in range(len(s.iterators)) if d not in what.inner]
+    cut = cuts(s.domain.intersect_params(scop.context), outer, what.depth)
+    flat = cut is not None and not any(a.involves_dims(isl.dim_type.in_, d, 1) for a in cut for d in what.depth)
+    return bool(what.columns) and flat
 
 
 def _grids(d: Decision) -> bool:
@@ -222,6 +230,11 @@ def shape(p: Program, stmt: str) -> Shape:
     if not grid:
         return Shape(max(0, len(around) - 1), 0, min(1, len(around)))
     return Shape(grid[0], len(grid), len(around) - grid[-1] - 1)
+
+
+def predicted(d: Decision, processor: Device) -> float:
+    """Seconds of a plan, with loops of a usual length."""
+    return _cost(d.program, processor)
 
 
 def _cost(p: Program, processor: Device) -> float:

@@ -14,10 +14,11 @@ from codegen.gpu.tiles.cut import CutBox, NoCut, cut_box, wrong_cut
 from codegen.gpu.tiles.model import DEEP, WIDE, DepthStaging, StagedOperand, ThreadTile
 from codegen.gpu.tiles.order import TileProgram, loading_ahead, pipelined
 from codegen.gpu.transfers import strides_of
+from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.record import record
-from codegen.scop.expr import Affine, Ref, is_code, walk
+from codegen.scop.expr import Affine, Binary, Expr, Ref, Sym, is_code, walk
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Contraction
@@ -125,7 +126,7 @@ def tiled(
         raise NoTiles("its tiles are computed in different ways")
     if any(isinstance(e, Affine) for e in walk(s.rhs)):
         raise NoTiles("it computes with indices")
-    filled = sum_of_products(scop, nest)
+    filled = sum_of_products(scop, nest, unit is not None)
     deep = unit is not None or not filled
     operands = tuple(_operand(scop, nest, k, pads, deep) for k in _read(s, nest.what.own))
     arrays = {s.accesses[o.access].array for o in operands}
@@ -139,7 +140,7 @@ def tiled(
         raise NoTiles("matrix units add up products of two numbers in double precision")
     step = unit.depth if unit else max(1, 8 // max(kinds)) if any(o.layout == DEEP for o in operands) else 1
     if filled:
-        operands = tuple(replace(o, fill=_fill(o, _is_float(scop, s))) for o in operands)
+        operands = tuple(replace(o, fill=_fill(o, _is_float(scop, s)), factor=_factor(nest, o)) for o in operands)
     if staging.depth % step:
         raise NoTiles(f"the depth that is staged is no multiple of {step}")
     steps, ahead = staging.depth // step, filled and unit is None and not staging.depth // step % 2
@@ -177,13 +178,33 @@ def _fill(o: StagedOperand, floating: bool) -> str:
     return "-0.0" if floating and o.side == 0 else "0"
 
 
-def sum_of_products(scop: Scop, nest: Nest) -> bool:
-    """Is a step target + left * right, of two elements as they are?"""
+def sum_of_products(scop: Scop, nest: Nest, scaled: bool = False) -> bool:
+    """Is a step target + left * right, of two elements as they are? Or, if they may be `scaled`, of what is computed
+    from one element and values that do not change: once for each that a thread loads."""
     s, step = nest.statement, nest.what.step
     wanted = {Lane("add", (Lane("acc"), Lane("mul", x))) for x in ((Lane("a"), Lane("b")), (Lane("b"), Lane("a")))}
-    plain = len(step.left) == len(step.right) == 1 and isinstance(step.left[0], Ref) and isinstance(step.right[0], Ref)
+    factors = (*step.left, *step.right)
+    plain = len(step.left) == len(step.right) == 1 and all(isinstance(e, Ref) for e in factors)
+    if scaled and not plain:
+        plain = len(step.left) == len(step.right) == 1 and all(_of_one(scop, s, e) for e in factors)
     target = scop.arrays[s.accesses[s.target].array].elem
     return plain and step.lane in wanted and all(_same(scop.arrays[a.array].elem, target) for a in s.accesses)
+
+
+def _of_one(scop: Scop, s: Statement, e: Expr) -> bool:
+    """Is it computed from one element and constants, by arithmetic in the element's type?"""
+    refs, rest = (
+        [x for x in walk(e) if isinstance(x, Ref) == wanted] for wanted in (True, False)
+    )
+    kind = type_of(scop, s, e)
+    plain = all(isinstance(x, Sym) or (isinstance(x, Binary) and x.op in ("+", "-", "*", "/")) for x in rest)
+    return len(refs) == 1 and plain and kind is not None and _same(kind, scop.arrays[s.accesses[refs[0].access].array].elem)
+
+
+def _factor(nest: Nest, o: StagedOperand) -> Expr | None:
+    """What is multiplied, where that is not the staged element itself."""
+    e = (*nest.what.step.left, *nest.what.step.right)[o.side]
+    return None if isinstance(e, Ref) else e
 
 
 def _same(a: CType, b: CType) -> bool:

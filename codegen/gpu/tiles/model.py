@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name
 from codegen.record import record
+from codegen.scop.expr import Expr
 
 WARP = 32
 WIDE, DEEP = "wide", "deep"  # elements that differ in row (or column) lie side by side, or those that differ in depth
@@ -70,6 +71,7 @@ class StagedOperand:
     pad: int
     fill: str = "0"  # what stands beyond the last depth
     alone: bool = False  # one line for all threads, which some of them copy
+    factor: Expr | None = None  # what is multiplied, computed from the element, where that is not the element itself
 
     @property
     def vector(self) -> int:

@@ -12,6 +12,7 @@ from codegen.gpu.tiles import model
 from codegen.gpu.tiles.find import TiledProduct, bounds, stride, target_strides
 from codegen.gpu.tiles.model import WIDE, StagedOperand
 from codegen.record import record
+from codegen.scop.expr import Expr, Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.templates import environment
@@ -21,7 +22,7 @@ LOCALS = (
     "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "stage", "load", "compute",
     "each", "store", "row", "column", "at", "first", "to", "kernel", "blocks", "wide", "i", "j", "k", "x", "r", "q",
     "first_i", "first_j", "first_k", "last_i", "last_j", "at_row", "at_column", "whole", "inside", "batch", "cost_1",
-    "cost_2", "cost_3", "cost_4", "set", "down", "right", "group",
+    "cost_2", "cost_3", "cost_4", "set", "down", "right", "group", "value",
 )  # fmt: skip
 _FORMULA = ("thread", "i", "j", "k", "x", "r", "slot")
 _FIRSTS = ("tw_first_i", "tw_first_j", "tw_first_k")
@@ -35,6 +36,9 @@ class RegisterBody(DeviceBody):
     """A statement whose accesses are registers."""
 
     registers: Mapping[int, str] = field(default_factory=dict)
+
+    def text(self, e: Expr, s: Statement, at: Instance) -> str:
+        return self._text(e, s, at, 1)
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
         return self.registers[number] if number in self.registers else DeviceBody.access(self, s, at, number)
@@ -116,7 +120,7 @@ class _Context:
             "guarded": p.guarded, "body": self._body(), "before": p.order.before, "loop": p.order.loop, "at": str,
             "within": lambda n: f"tw_part + {n}" if n else "tw_part", "tiles": [self._tile(t) for t in p.tiles],
             "multiprocessors": multiprocessors, "groups": model.GROUPS, "many": MANY, "tile_row": self._tile_row(),
-            "words": self._words(), "last": LAST if self._shared() else 0, **self._sets(),
+            "words": self._words(), "scaled": any(o.factor is not None for o in p.operands), "last": LAST if self._shared() else 0, **self._sets(),
             "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
             "bytes": " + ".join(f"tw_room({model.room(o)}, sizeof({o.kind}))" for o in p.operands),
             **self._batch(), **self._bounds(), **self._cut(), **self._registers(), **self._target(),
@@ -265,8 +269,16 @@ class _Context:
             **{word: self._named(name, word) for word in ("shared", "registers", "from")},
             "offset": " + ".join(f"tw_room({model.room(q)}, sizeof({q.kind}))" for q in p.operands[:n]) or "0",
             "register_sizes": sizes, "line": formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
-            "group": ("GI", "GJ")[o.side],
+            "group": ("GI", "GJ")[o.side], "factor": self._factor(o),
         }  # fmt: skip
+
+    def _factor(self, o: StagedOperand) -> str:
+        """What is multiplied, computed from an element in a register; empty where that is the element itself."""
+        nest = self.product.nest
+        if o.factor is None:
+            return ""
+        used = {e.access: "tw_value" for e in walk(o.factor) if isinstance(e, Ref)}
+        return RegisterBody(self.scop, self.ints, {}, registers=used).text(o.factor, nest.statement, nest.instance)
 
     def _lines(self, o: StagedOperand) -> tuple[str, str, str]:
         """Which rows (or columns) of an operand a thread loads, how many, and the extents of their registers."""

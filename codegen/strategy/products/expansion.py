@@ -52,11 +52,11 @@ class Expanded:
 
 def expand_for_products(p: Program, found: Products, machine: Machine, fusion: str) -> Expanded:
     """Expand what shows more products; the region as it is when nothing does."""
-    now, shows = Expanded(p, found, (), ()), _Shows(p.reassociate, {})
+    now, shows = Expanded(p, found, (), ()), Shows(p.reassociate, {})
     tries = TRIES if sum(1 for _ in p.scop.accesses()) <= MANY else 0
-    for name in _candidates(p, found):
+    for name in candidates(p, blocked(found)):
         best: Expanded | None = None
-        for over in _choices(now.program, name):
+        for over in choices(now.program, name):
             tries -= 1
             d = Expand(name, over, LIMIT)
             worth = tries >= 0 and shows.more(now.program.scop, d, blocked((best or now).products))
@@ -90,7 +90,7 @@ def _in_iterations(source: Program, now: Expanded, machine: Machine, fusion: str
 
 
 @record
-class _Shows:
+class Shows:
     """Which statements could be matrix products by their accesses alone, before dependences are asked. Of those that do
     not use what is expanded the answers stay the same."""
 
@@ -122,9 +122,10 @@ class _Shows:
             return False
 
 
-def _candidates(p: Program, found: Products) -> tuple[str, ...]:
-    """Variables in statements deep enough for a product that are none yet; not those with a value from before."""
-    scop, done = p.scop, blocked(found)
+def candidates(p: Program, done: frozenset[str]) -> tuple[str, ...]:
+    """Variables in statements deep enough for a product, other than those that are one; not those with a value from
+    before."""
+    scop = p.scop
     brought = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(p.deps.live_in)}
     deep = [s for s in scop.statements if len(s.iterators) >= 3 and s.name not in done and gathers(s)]
     names = {a.array for s in deep for a in s.accesses}
@@ -132,7 +133,7 @@ def _candidates(p: Program, found: Products) -> tuple[str, ...]:
     return tuple(n for n in sorted((names & written) - brought) if len(users(scop, n)) > 1 and shared_loops(scop, n))
 
 
-def _choices(p: Program, name: str) -> Iterator[tuple[str, ...]]:
+def choices(p: Program, name: str) -> Iterator[tuple[str, ...]]:
     """Innermost loops first: they cost least. Values that a subscript tells apart anyway need no loop for that."""
     mine = users(p.scop, name)
     around = [enclosing(p.tree, s.name) for s in mine]
