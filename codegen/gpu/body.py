@@ -107,6 +107,10 @@ class DeviceBody(BodyPrinter):
     scratch: frozenset[str] = frozenset()
     calls: dict[str, str] = field(default_factory=dict)  # functions of C, and what the device calls them
 
+    def text(self, e: Expr, s: Statement, at: Instance) -> str:
+        """An expression of a statement, as what is assigned."""
+        return self._text(e, s, at, 1)
+
     def access(self, s: Statement, at: Instance, number: int) -> str:
         a = s.accesses[number]
         array, index = self.scop.arrays[a.array], at.accesses[number]

@@ -20,6 +20,8 @@ from codegen.gpu.read_back import Launch, StepsCall, check_launches, launched, p
 from codegen.gpu.read_copies import LauncherLines, check_copies
 from codegen.gpu.sizes import RowLengths, with_sizes
 from codegen.gpu.staged.find import StagedLoop
+from codegen.gpu.staged.terms import TermLoop
+from codegen.gpu.staged.terms_text import kernel_text as terms_text
 from codegen.gpu.staged.text import kernel_text as staged_text
 from codegen.gpu.steps.model import TIME, StepTile
 from codegen.gpu.steps.text import StepText
@@ -132,6 +134,7 @@ class DeviceCode:
     tiled: Mapping[str, TiledProduct]
     device: Device
     staged: tuple[StagedLoop, ...] = ()  # loops of threads that read shared memory
+    terms: tuple[TermLoop, ...] = ()  # loops of one thread whose terms others compute
     steps: tuple[StepTile, ...] = ()  # loops over time whose iterations run in tiles, several in one launch
 
 
@@ -173,7 +176,7 @@ def device_part(
     sizes = with_sizes(scop)
     scop = sizes.scop
     name = f"{scop.function}_r{scop.region}"
-    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled, staged=code.staged,
+    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled, staged=code.staged, terms=code.terms,
                       steps=code.steps, narrows=dialect.tiles)  # fmt: skip
     views = kernels.host(code.tree)
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
@@ -251,10 +254,12 @@ def _part(
         return dialect.pointer(every[name], name in _written(scop, k))
 
     def tiles(k: DeviceKernel) -> str:
-        if k.tiled is None and k.staged is None:
+        if k.tiled is None and k.staged is None and k.terms is None:
             return steps[k.name].text if k.name in steps else ""
         given = {n: declared(k, n) for n in arguments[k.name]}
         how = Printed(f"{k.name}_tile", given, frozenset(known))
+        if k.terms is not None:
+            return terms_text(scop, k.terms, how)
         if k.tiled is None:
             assert k.staged is not None
             return staged_text(scop, k.staged, how, dialect.api)
@@ -334,8 +339,9 @@ def _launches(
                 name, count = first_of(axis), f"tw_count_{axis}"
                 start = View("for", f"long {name} = 0; {name} < {count}; {name} += {n * most}", body=(start,))
             lines = [View("decl", f"const long {', '.join(counts)};")] if counts else []
-            tiles = f" && !{k.name}_tiles({', '.join(arguments[k.name])})" if k.tiled or k.staged else ""
-            lines.append(View("if", f"tw_count_x > 0{tiles}", body=(start,)) if counts else start)
+            tiles = f"!{k.name}_tiles({', '.join(arguments[k.name])})" if k.tiled or k.staged or k.terms else ""
+            asked = " && ".join(x for x in ("tw_count_x > 0" if counts else "", tiles) if x)
+            lines.append(View("if", asked, body=(start,)) if asked else start)
             yield View("block", body=(*lines, View("stmt", dialect.started(region, arrays != "host"))))
         else:
             body = tuple(_launches(v.body, kernels, arguments, dialect, region, arrays))

@@ -20,6 +20,8 @@ from codegen.gpu import narrow
 from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.read_back import PrintedKernel, check_kernel, iterations_left
 from codegen.gpu.staged.find import StagedLoop, element, sure_accesses
+from codegen.gpu.staged.terms import TermLoop
+from codegen.gpu.staged.terms_text import TermsKernel
 from codegen.gpu.staged.text import StagedKernel
 from codegen.gpu.steps.model import StepTile
 from codegen.gpu.tiles.find import TiledProduct
@@ -62,6 +64,7 @@ class DeviceKernel:
     stmts: tuple[str, ...]
     tiled: TiledProduct | None = None  # the same in tiles
     staged: StagedKernel | None = None  # the same with operands in shared memory
+    terms: TermsKernel | None = None  # the same with terms of sums that a block computes
     names: Mapping[str, str] = field(default_factory=dict)  # of the counters of the host's loops
     launches: isl.Set | None = None  # values of the host's loops, by parameters
     small: str = ""  # the test of sizes for which counters of type int will do
@@ -97,6 +100,7 @@ class Kernels:
     counters: dict[str, str] = field(default_factory=dict)  # of loops on the host, by their printed names
     tiled: Mapping[str, TiledProduct] = field(default_factory=dict)  # by statement
     staged: Sequence[StagedLoop] = ()
+    terms: Sequence[TermLoop] = ()
     steps: Sequence[StepTile] = ()
     nodes: dict[str, CNode] = field(default_factory=dict)  # what kernels do, by their names
     narrows: bool = True  # counters may be of type int
@@ -166,11 +170,19 @@ class Kernels:
         tiled = self.tiled.get(stmts[0]) if len(stmts) == 1 else None
         staged = next((self._staged(x, names, taken) for x in self.staged if chain and x.nest.grid is chain[0]), None)
         found = tuple(sorted(words))
-        kernel = DeviceKernel(name, axes, body, found, around, stmts, tiled, staged, dict(names), at.domain)
-        if self.narrows and not tiled and not staged:
+        terms = None if chain else self._terms(node, names, taken)
+        kernel = DeviceKernel(name, axes, body, found, around, stmts, tiled, staged, terms, dict(names), at.domain)
+        if self.narrows and not tiled and not staged and not terms:
             kernel = self._narrow(kernel, node, [narrow.GridLoop(x, c) for x, c in zip(chain, counts, strict=True)])
         self.kernels.append(kernel)
         return LaunchView("launch", kernel=name)
+
+    def _terms(self, node: CNode, names: Mapping[str, str], taken: frozenset[str]) -> TermsKernel | None:
+        """What one thread runs, if others compute terms for it."""
+        inside = {id(x) for x in walk(node)}
+        loops = tuple(t for t in self.terms if id(t.loop) in inside)
+        shared = frozenset(h.array for h in self.scratch)
+        return TermsKernel(node, loops, dict(names), taken, shared, self.calls, bool(names)) if loops else None
 
     def _narrow(self, k: DeviceKernel, node: CNode, grid: Sequence[narrow.GridLoop]) -> DeviceKernel:
         """With counters of either type, and a test of sizes for that; as it is where they have to be long."""

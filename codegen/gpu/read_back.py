@@ -238,7 +238,7 @@ class _LaunchReader(_ConditionReader):
         cursor, counts = self.cursor, list[str]()
         if cursor.next_statement().startswith("const long tw_count_x = "):
             counts = _counted(cursor.take().text)
-        tiles = cursor.take().text if counts and cursor.peek().kind == "if" else ""
+        tiles = cursor.take().text if cursor.peek().kind == "if" else ""
         firsts: list[tuple[str, int]] = []
         while cursor.peek().kind == "for":
             m = re.fullmatch(r"long tw_first_([yz]) = 0; tw_first_\1 < tw_count_\1; tw_first_\1 \+= (\d+)",
@@ -255,12 +255,13 @@ class _LaunchReader(_ConditionReader):
         if small != what.small:
             raise Unread(f"counters of `{name}` are of type int under another condition")
         mine = [x for x in given if not x.startswith("tw_first_")]
-        if counts and tiles not in ("tw_count_x > 0", f"tw_count_x > 0 && !{name}_tiles({', '.join(mine)})"):
+        other = f"!{name}_tiles({', '.join(mine)})"
+        if tiles not in (("tw_count_x > 0", f"tw_count_x > 0 && {other}") if counts else ("", other)):
             raise Unread(f"`{name}` is launched under another condition")
         _check_shares(shares, threads if counts else [], firsts)
         for _ in firsts:
             cursor.expect("/for")
-        if counts:
+        if tiles:
             cursor.expect("/if")
         if "launch" in cursor.expect("stmt").text.lower():  # whether that worked
             raise Unread("a kernel is launched twice")

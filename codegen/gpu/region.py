@@ -20,6 +20,7 @@ from codegen.gpu.plan.forms import Form, forms
 from codegen.gpu.plan.panels import panel_plan
 from codegen.gpu.plan.strategy import device_plan, in_strips
 from codegen.gpu.staged.choose import staged_loops, with_staged_loops
+from codegen.gpu.staged.terms import adds_terms, term_loops, with_terms
 from codegen.gpu.steps.choose import step_tiles, with_steps
 from codegen.gpu.tiles.choose import in_tiles, tiled_by, tiled_products
 from codegen.gpu.tiles.find import NoTiles
@@ -79,7 +80,8 @@ def device_code(made: ProvenRegion, options: GenOptions) -> DeviceCode:
     tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
     device = load_device(options.device)
     staged = staged_loops(made.program, made.code, device.shared_per_block)
-    return DeviceCode(made.code, tiled, device, staged, step_tiles(made.program, made.code, device))
+    terms = term_loops(made.program, made.code)
+    return DeviceCode(made.code, tiled, device, staged, terms, step_tiles(made.program, made.code, device))
 
 
 def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> ProvenRegion:
@@ -96,6 +98,7 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> P
     if dialect.tiles:
         decision = in_tiles(decision, code, load_device(options.device))
         decision = with_staged_loops(decision, code, load_device(options.device))
+        decision = with_terms(decision, code)
         decision = with_steps(decision, code, load_device(options.device))
     remarks = (*decision.remarks, *_alone(decision.program.scop, code))
     return ProvenRegion(decision.program, decision.plan, decision.program.tree, code, remarks)
@@ -189,10 +192,15 @@ def _proven(p: Program) -> CNode:
 
 
 def _check_parts(scop: Scop, code: CNode) -> None:
-    """Raises Unsupported where there is nothing for threads."""
+    """Raises Unsupported where there is nothing for threads, but for sums beside nests on threads that do more."""
+    on_threads = {x.stmt for n in walk(code) if isinstance(n, For) and n.loop.kind == GRID
+                  for x in walk(n) if isinstance(x, Instance)}  # fmt: skip
+    most = max((len(scop.statement(n).iterators) for n in on_threads), default=0)
     for node in code.children if isinstance(code, Block) else (code,):
         inside = [x for x in walk(node) if isinstance(x, Instance)]
         if not has_grid(node) and (any(isinstance(x, For) for x in walk(node)) or node is code):
+            if max(len(scop.statement(x.stmt).iterators) for x in inside) < most and adds_terms(scop, node):
+                continue
             s = scop.statement(inside[0].stmt)
             raise Unsupported("no-parallelism", f"no loop around {s.name} can run on threads of a device", s.loc,
                               "it stays on the host")

@@ -19,6 +19,7 @@ from codegen.gpu.staged.find import (
     thread_loop,
 )
 from codegen.gpu.staged.prove import bytes_of, proven
+from codegen.gpu.staged.terms import term_loops
 from codegen.gpu.tiles.find import NoTiles
 from codegen.gpu.tiles.model import DEEP, DepthStaging
 from codegen.gpu.tiles.prove import MOST_SHARED
@@ -33,8 +34,9 @@ SIZES = ((256, 4), (128, 4), (128, 2))
 
 
 def staged_loops(p: Program, code: CNode, most: int = MOST_SHARED) -> tuple[StagedLoop, ...]:
-    """The loops that the plan asks for, proven, on a device with so much shared memory. Raises NoTiles."""
+    """The loops of threads that the plan asks for, proven, on a device with so much shared memory. Raises NoTiles."""
     tiled = {d.loops[0][0].stmt for d in p.tiles if isinstance(d, Registers)}
+    tiled |= {t.instance.stmt for t in term_loops(p, code)}
     wanted: dict[str, list[StageShared]] = {}
     for d in p.tiles:
         if isinstance(d, StageShared) and d.loop.stmt not in tiled:

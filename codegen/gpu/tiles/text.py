@@ -12,7 +12,7 @@ from codegen.gpu.tiles import model
 from codegen.gpu.tiles.find import TiledProduct, bounds, stride, target_strides
 from codegen.gpu.tiles.model import WIDE, StagedOperand
 from codegen.record import record
-from codegen.scop.expr import Expr, Ref, walk
+from codegen.scop.expr import Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.templates import environment
@@ -36,9 +36,6 @@ class RegisterBody(DeviceBody):
     """A statement whose accesses are registers."""
 
     registers: Mapping[int, str] = field(default_factory=dict)
-
-    def text(self, e: Expr, s: Statement, at: Instance) -> str:
-        return self._text(e, s, at, 1)
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
         return self.registers[number] if number in self.registers else DeviceBody.access(self, s, at, number)
