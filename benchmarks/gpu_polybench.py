@@ -98,6 +98,7 @@ def written(name: str, folder: Path, device: str, simple: bool) -> str:
     for ending, printed in made.extra.files:
         if simple:  # loops and launches as a programmer writes them
             printed = printed.replace('_Pragma("unroll 16")', "").replace("tw_can_overlap() ? 1 : 0", "0")
+            printed = printed.replace("#define TW_STRIP(n) TW_PRAGMA(unroll n)", "#define TW_STRIP(n)")
         (folder / f"kernel{ending}").write_text(printed, encoding="utf-8")
     (folder / "kernel.tw.c").write_text(made.text, encoding="utf-8")
     head = (KERNELS / "kernels.h").read_text(encoding="utf-8")

@@ -39,6 +39,8 @@ from codegen.verify.readback import TreePoint, enter
 AXES = ("x", "y", "z")  # the last loop of a grid runs along x
 AHEAD = "TW_AHEAD"  # many loads of a thread's own loop are under way at once
 MOST_STRIP = 8
+SEVERAL = 8  # iterations of several statements that are written out: recurrences, whose loads need not wait for them
+MOST_STATEMENTS = 8
 STRIP = "TW_STRIP"  # a loop of a few iterations, as straight code
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -248,8 +250,7 @@ class _Thread:
         name = fresh(node.loop.name, taken)
         inner = self.views(node.body, {**names, node.var: name}, held, taken | {name})
         if id(node) not in self.chain:
-            plain = isinstance(node.body, Instance) and not _asks_first(scop, node.body)
-            ahead = _unrolled(node) if plain else ""
+            ahead = _unrolled(scop, node)
             return (View("for", _head(node, name, ints), pragma=ahead, body=inner),)
         axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
         value = View("decl", f"const long {name} = {_own(node, ints, axis)};")
@@ -276,8 +277,14 @@ def _asks_first(scop: Scop, at: Instance) -> bool:
     return any(element(scop, at, x.access) not in sure for e in late for x in walk_expr(e) if isinstance(x, Ref))
 
 
-def _unrolled(node: For) -> str:
-    """How a loop over one statement is unrolled: as a whole, if it is a strip of few iterations."""
+def _unrolled(scop: Scop, node: For) -> str:
+    """How a loop over plain statements is unrolled: as a whole, if it is a strip of few iterations; less, where there
+    are several statements."""
+    body = node.body.children if isinstance(node.body, Block) else (node.body,)
+    if any(not isinstance(x, Instance) or _asks_first(scop, x) for x in body):
+        return ""
+    if len(body) > 1:
+        return f"{STRIP}({SEVERAL})" if len(body) <= MOST_STATEMENTS else ""
     ends = node.upper.args if isinstance(node.upper, Fun) and node.upper.name == "min" else (node.upper,)
     few = (e.right.value for e in ends if isinstance(e, Bin) and e.op == "+" and e.left == node.lower
            and isinstance(e.right, Int) and node.op == "<" and node.step == 1)  # fmt: skip

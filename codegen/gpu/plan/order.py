@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.recognize.access.strides import move
+from codegen.recognize.access.domain_shape import most_instances
+from codegen.recognize.access.strides import coefficients, move
 from codegen.record import record
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.model import Scop
@@ -22,6 +23,7 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, stat
 from codegen.strategy.orders.distribution import handed_on, only, strongly_connected, universe
 from codegen.transform.program import Program
 
+FEW = 4096  # steps of one thread that take as long as some dozens of launches
 Own = Mapping[str, tuple[Loop, ...]]  # the loops that a statement still has to run through
 
 
@@ -32,20 +34,20 @@ def device_order(p: Program, apart: frozenset[str] = frozenset()) -> Node:
     ties = p.must
     for array in sorted(p.deps.folds):
         ties = ties.union(p.deps.folds[array])  # sums that may be reordered, but that threads cannot share
-    return _level(HostLevel(p, apart, 0), ties, names, {n: enclosing(p.tree, n) for n in names})
+    return _level(HostLevel(p, apart, ()), ties, names, {n: enclosing(p.tree, n) for n in names})
 
 
 @record
 class HostLevel:
-    """A region, the statements of it that stand apart, and how many loops are on the host already."""
+    """A region, the statements of it that stand apart, and the loops that are on the host already."""
 
     program: Program
     apart: frozenset[str]
-    depth: int
+    host: tuple[Loop, ...]
 
 
 def _level(at: HostLevel, ties: isl.UnionMap, names: Sequence[str], own: Own) -> Node:
-    p, depth = at.program, at.depth
+    p, depth = at.program, len(at.host)
     parts = [
         _circle(at, _among(p.scop, ties, circle), circle, own)
         for circle in strongly_connected(p.scop, ties.union(handed_on(p.scop, p.deps, depth)), names)
@@ -61,12 +63,26 @@ def _circle(at: HostLevel, ties: isl.UnionMap, circle: tuple[str, ...], own: Own
     if free:
         bound = [replace(lp, coincident=True) for lp in as_axes(p.scop, free, circle)]
         return Band(tuple(bound), _inside(p, circle, own, {lp.name for lp in bound}), len(bound) > 1)
-    if not shared:
+    if not shared or _is_short(at, circle):
         return _inside(p, circle, own, set())
     first = shared[0]
     rest = {n: tuple(lp for lp in own[n] if lp.name != first.name) for n in circle}
-    deeper = replace(at, depth=at.depth + 1)
+    deeper = replace(at, host=(*at.host, first))
     return Band((first,), _level(deeper, same_value(ties, first.exprs), circle, rest))
+
+
+def _is_short(at: HostLevel, circle: Sequence[str]) -> bool:
+    """Is what one iteration of the host's loops does so little, whatever the sizes, that one thread is through before
+    a launch for each step of it would be?"""
+    total = 0
+    for s in (at.program.scop.statement(n) for n in circle):
+        rows = [coefficients(lp.exprs[s.name], len(s.iterators)) or [] for lp in at.host]
+        fixed = [k for c in rows for k, x in enumerate(c) if x and sum(map(bool, c)) == 1]
+        most = most_instances(s, fixed) if fixed else None
+        if most is None:
+            return False
+        total += most
+    return total <= FEW
 
 
 def _of(lp: Loop, names: Sequence[str]) -> Loop:
@@ -80,13 +96,13 @@ def _inside(p: Program, circle: Sequence[str], own: Own, bound: set[str]) -> Nod
 
 
 def _without(node: Node, left: set[str]) -> Node:
-    """The tree with these loops only."""
+    """The tree with these loops only, none of them for threads."""
     if isinstance(node, Leaf):
         return node
     below = with_kids(node, tuple(_without(k, left) for k in kids(node)))
     if not isinstance(below, Band):
         return below
-    loops = tuple(lp for lp in below.loops if lp.name in left)
+    loops = tuple(replace(lp, coincident=False) for lp in below.loops if lp.name in left)
     return replace(below, loops=loops, permutable=False) if loops else below.child
 
 

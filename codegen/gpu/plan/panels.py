@@ -34,13 +34,13 @@ class PanelPlan:
 
 def panel_plan(source: Program, plain: Decision, processor: Device) -> PanelPlan | None:
     """A plan with blocks, where a plan without them leaves much of the work to launches in a loop or to few threads."""
-    if not any(_in_order(plain.program, s.name) for s in source.scop.statements if len(s.iterators) > 2):
+    if not any(_in_order(plain.program, s.name) for s in source.scop.statements if len(s.iterators) > 1):
         return None
     found = find_panels(source, _machine(), "smart")
     if found is None or any(isinstance(d, CopyReads) for d in found.blocks):
         return None
     products = frozenset(what.stmt for what in found.products if is_flat(found.program.scop, what))
-    if not products:
+    if not products and any(what.columns for what in found.products):
         return None
     trees = [x.tree if isinstance(x, Panel) else only(found.program.tree, x) for x in found.parts]
     q = found.program.with_tree(seq(trees))
@@ -52,6 +52,9 @@ def panel_plan(source: Program, plain: Decision, processor: Device) -> PanelPlan
     grids = (d for d in made.plan.directives if isinstance(d, Grid))
     if any(all(ref.name in strips for ref, _ in d.loops) for d in grids):
         return None  # a thread for each block: too few of them
+    found_shapes = [shape(made.program, s.name) for s in q.scop.statements]
+    if not products and any(x.threads and x.host > 1 for x in found_shapes):
+        return None  # blocks of rows, and still a launch for each step
     plan = replace(made.plan, directives=(*found.blocks, *made.plan.directives))
     return PanelPlan(replace(made, plan=plan), products)
 
