@@ -64,7 +64,7 @@ def sanitized(name: str, device: str, limit: float) -> list[Found]:
     """A kernel's own program under the tools of compute-sanitizer."""
     with tempfile.TemporaryDirectory() as folder:
         path, stem = KERNELS / f"{name}.c", f"{folder}/{name}"
-        flags = ["-DDRIVER", "-I", str(KERNELS), "-I", folder]
+        flags = ["-DDRIVER", "-DTW_DEVICE_ALWAYS", "-I", str(KERNELS), "-I", folder]
         gen = ["gen", "--target", "cuda", "--device", device, str(path), "-o", f"{folder}/"]
         steps = (
             [sys.executable, "-m", "codegen", *gen],

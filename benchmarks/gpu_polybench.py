@@ -30,12 +30,13 @@ from benchmarks.device import missing
 from benchmarks.kernels_cases import case, thirty
 from benchmarks.tensor_build import KERNELS
 from codegen.gpu.plan.device import load_device
-from codegen.gpu.plan.strategy import device_plan
+from codegen.gpu.plan.strategy import device_plan, predicted
 from codegen.options import CppOptions, GenOptions
-from codegen.pipeline import generate
+from codegen.pipeline import Generated, generate
 from codegen.plan.text import show
 from codegen.region_model import model_region
 from codegen.source_file import open_source
+from codegen.strategy.products.forwarding import forwarded
 
 STEPS = 50
 EXTRALARGE: Mapping[str, tuple[int, ...]] = {
@@ -88,8 +89,7 @@ def written(name: str, folder: Path, device: str, simple: bool) -> str:
     text, cpp = path.read_text(encoding="utf-8"), CppOptions(args=(*defines, f"-I{KERNELS}"))
     options = GenOptions(target="cuda", stem="kernel", device=device, arrays="managed", cpp=cpp)
     try:
-        options = replace(options, plan_text=simple_plan(path, text, options)) if simple else options
-        made = generate(str(path), text, options)
+        made = simply(path, text, options) if simple else generate(str(path), text, options)
     except Exception as error:
         return str(error)
     if not any(r.transformed for r in made.regions):
@@ -108,14 +108,17 @@ def written(name: str, folder: Path, device: str, simple: bool) -> str:
     return ""
 
 
-def simple_plan(path: Path, text: str, options: GenOptions) -> str:
-    """Threads over the parallel loops, and nothing else."""
+def simply(path: Path, text: str, options: GenOptions) -> Generated:
+    """Threads over the parallel loops, and nothing else; elements gather sums themselves where that frees threads."""
     (found,) = open_source(str(path), text, options).slices
     model = model_region(found, options)
     assert model is not None
-    decision = device_plan(model.program, load_device(options.device), False)
-    scop = decision.program.scop
-    return show((replace(decision.plan, digest=model.digest, part=model.piece),), {scop.region: scop})
+    device = load_device(options.device)
+    ways = [(device_plan(p, device, False), first) for p, first in ((model.program, ()), forwarded(model.program))]
+    decision, first = min(ways, key=lambda x: predicted(x[0], device))
+    scop, directives = decision.program.scop, (*first, *decision.plan.directives)
+    plan = replace(decision.plan, directives=directives, digest=model.digest, part=model.piece)
+    return generate(str(path), text, replace(options, plan_text=show((plan,), {scop.region: scop})))
 
 
 def built(name: str, folder: Path) -> str:

@@ -17,8 +17,9 @@ from codegen.gpu.emit import DeviceCode, emit_device
 from codegen.gpu.kernels import has_grid
 from codegen.gpu.plan.device import Device, load_device
 from codegen.gpu.plan.forms import Form, forms
-from codegen.gpu.plan.panels import panel_plan
+from codegen.gpu.plan.panels import PanelPlan, panel_plan
 from codegen.gpu.plan.strategy import device_plan, in_strips
+from codegen.gpu.plan.triangles import triangle_plan
 from codegen.gpu.staged.choose import staged_loops, with_staged_loops
 from codegen.gpu.staged.terms import adds_terms, term_loops, with_terms
 from codegen.gpu.steps.choose import step_tiles, with_steps
@@ -132,7 +133,7 @@ def _tiled(found: tuple[Decision, CNode], device: Device) -> int:
 def _planned(form: Form, device: Device, dialect: Dialect) -> tuple[Decision, CNode]:
     """In panels where all of their products run in tiles, with strips for stencils where these can be proven."""
     plain = device_plan(form.program, device, dialect.tiles)
-    panels = panel_plan(form.program, plain, device) if dialect.tiles else None
+    panels = _in_blocks(form.program, plain, device) if dialect.tiles else None
     if panels is not None:
         try:
             code = _proven(panels.decision.program)
@@ -147,6 +148,11 @@ def _planned(form: Form, device: Device, dialect: Dialect) -> tuple[Decision, CN
         except Unsupported:
             pass
     return _after(form, plain), _proven(plain.program)
+
+
+def _in_blocks(p: Program, plain: Decision, device: Device) -> PanelPlan | None:
+    """A plan in which a loop is cut so that most of the work is products."""
+    return panel_plan(p, plain, device) or triangle_plan(p, device)
 
 
 def _after(form: Form, d: Decision) -> Decision:
