@@ -35,6 +35,7 @@ typedef struct fiber fiber;
 
 enum { MEMORIES = 4096, SPOILT = 0xcb };
 #define MANY 0xffffffffu /* threads that read the same byte */
+#define ALONE (UINT64_C(1) << 31) /* a time that is a number of barriers, not of a launch */
 
 struct emu_place emu_now;
 static memory memories[MEMORIES];
@@ -453,8 +454,9 @@ static void touch(const void *p, size_t bytes, int write)
     fault("%s of shared memory to which a copy is under way", write ? "a store" : "a load");
   if (first % bytes)
     fault("%s that is not aligned", write ? "a store" : "a load");
-  const uint64_t now = m == shared ? epoch : launch, me = now << 32 | (own_turn() & MANY);
-  const char *const where = m == shared ? "threads of a block, with no barrier between," : "threads of a launch";
+  const int alone = current && block_count == 1; /* barriers order all that the launch does */
+  const uint64_t now = m == shared ? epoch : alone ? ALONE | (epoch & (ALONE - 1)) : launch, me = now << 32 | (own_turn() & MANY);
+  const char *const where = m == shared || alone ? "threads of a block, with no barrier between," : "threads of a launch";
   for (size_t k = first; k < first + bytes; k++) {
     const uint64_t writer = m->writer[k], reader = m->reader[k];
     if (writer >> 32 == now && writer != me)
