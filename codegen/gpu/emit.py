@@ -384,7 +384,8 @@ def _host_text(
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
     reasons += ["rows are as long as their arrays were declared"] if sizes else []
     reasons += [f"members of {a} lie side by side" for a in layouts]
-    reasons += [f"there is memory for all values of {' and '.join(b.variable for b in scop.buffers)}"] * bool(scop.buffers)
+    kept = " and ".join(b.variable for b in scop.buffers)
+    reasons += [f"there is memory for all values of {kept}"] if kept else []
     return environment().get_template("gpu/region.c.j2").render(
         indent=around.indent, number=scop.region, function=scop.function, summary=around.summary, guard=guard,
         call=how.call, stop=how.stop, worth=how.worth, leave=how.leave, reasons=", and ".join(reasons),

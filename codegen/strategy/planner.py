@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.diagnostics import Diagnostic, InputError
+from codegen.diagnostics import Diagnostic
 from codegen.machine import Machine
-from codegen.plan.model import Directive, Forward, Plan, Schedule
+from codegen.plan.model import Directive, Plan, Schedule
 from codegen.recognize.access.domain_shape import leaves_out
 from codegen.recognize.access.strides import coefficients, move
 from codegen.record import record
@@ -62,7 +62,6 @@ from codegen.strategy.vectors import (
     WRITTEN_OUT,
     worth_vectors,
 )
-from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
 

@@ -35,7 +35,8 @@ static void f(int n, int m, double a, double C[n][n], double A[n][m], double B[m
 int main(int argc, char **argv)
 {
   const int n = argc > 2 ? atoi(argv[1]) : 5, m = argc > 2 ? atoi(argv[2]) : 5;
-  double (*A)[m] = malloc(sizeof(double[n][m])), (*B)[n] = malloc(sizeof(double[m][n])), (*C)[n] = malloc(sizeof(double[n][n]));
+  double (*A)[m] = malloc(sizeof(double[n][m])), (*B)[n] = malloc(sizeof(double[m][n]));
+  double (*C)[n] = malloc(sizeof(double[n][n]));
   const double factors[] = { 0.3, -0.7, INFINITY };
   for (int turn = 0; turn < 3; turn++) {
     for (int i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-"""Other forms of a region that show a device more products (`forms`): variables of which all values are kept (`expand`),
-and sums that an element gathers in place of a scalar (`forward`). None where nothing new could be a product."""
+"""Other forms of a region that show a device more products (`forms`): variables of which all values are kept
+(`expand`), and sums that an element gathers in place of a scalar (`forward`). None where nothing new could be one."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def _expanded(form: Form, processor: Device) -> Form:
     done = frozenset(s.name for s in scop.statements if is_product(scop, s))
     shows = Shows(form.program.reassociate, {})
     for name in candidates(form.program, done):
-        tried = [x for over in list(choices(form.program, name))[-MOST:]
-                 if (x := _tried(form, Expand(name, over, processor.memory // SHARE), shows, done)) is not None]  # fmt: skip
+        ways = [Expand(name, over, processor.memory // SHARE) for over in choices(form.program, name)]
+        tried = [x for d in ways[-MOST:] if (x := _tried(form, d, shows, done)) is not None]
         if tried:
             form = min(tried, key=lambda x: predicted(device_plan(x.program, processor, True), processor))
     return form

@@ -1,5 +1,5 @@
-"""Products whose depth ends where rows or columns say, as those with triangular matrices (`triangle_plan`): the depth is
-cut into blocks. Rows, or columns, that have all of a block are a product of it, one launch for each block; the others,
+"""Products whose depth ends where rows or columns say, as with triangular matrices (`triangle_plan`): the depth is cut
+into blocks. Rows, or columns, that have all of a block are a product of it, one launch for each block; the others,
 a few of them, are left to threads that go through their own part of the block. None where that gives no product."""
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int
@@ -52,7 +52,8 @@ def kernel_text(scop: Scop, p: TermsKernel, how: Printed) -> str:
     }  # fmt: skip
     template = environment().get_template("gpu/terms.cu.j2")
     text = template.render(k={**values, "given": ()}).partition("/* Starts")[0]
-    return template.render(k={**values, "given": [n for n in how.parameters if re.search(rf"\b{n}\b", text)]}).rstrip("\n")
+    given = [n for n in how.parameters if re.search(rf"\b{n}\b", text)]
+    return template.render(k={**values, "given": given}).rstrip("\n")
 
 
 @record

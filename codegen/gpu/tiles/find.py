@@ -193,12 +193,13 @@ def sum_of_products(scop: Scop, nest: Nest, scaled: bool = False) -> bool:
 
 def _of_one(scop: Scop, s: Statement, e: Expr) -> bool:
     """Is it computed from one element and constants, by arithmetic in the element's type?"""
-    refs, rest = (
-        [x for x in walk(e) if isinstance(x, Ref) == wanted] for wanted in (True, False)
-    )
-    kind = type_of(scop, s, e)
+    refs, rest = ([x for x in walk(e) if isinstance(x, Ref) == wanted] for wanted in (True, False))
+    if len(refs) != 1:
+        return False
+    (ref,), kind = refs, type_of(scop, s, e)
+    assert isinstance(ref, Ref)
     plain = all(isinstance(x, Sym) or (isinstance(x, Binary) and x.op in ("+", "-", "*", "/")) for x in rest)
-    return len(refs) == 1 and plain and kind is not None and _same(kind, scop.arrays[s.accesses[refs[0].access].array].elem)
+    return plain and kind is not None and _same(kind, scop.arrays[s.accesses[ref.access].array].elem)
 
 
 def _factor(nest: Nest, o: StagedOperand) -> Expr | None:
