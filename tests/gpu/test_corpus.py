@@ -11,7 +11,7 @@ from tests.gpu.programs import build, needs_cxx
 
 pytestmark = needs_cxx
 # Nothing of them runs on threads, or which elements they use falls into too many cases.
-ON_HOST = {"dot", "ludcmp", "mask-pattern", "prefix-sum", "reduce-2d", "smith-waterman"}
+ON_HOST = {"dot", "mask-pattern", "prefix-sum", "reduce-2d", "smith-waterman"}
 NAMES = sorted(p.stem for p in KERNELS.glob("*.c") if p.stem not in ON_HOST)
 
 

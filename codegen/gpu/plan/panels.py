@@ -1,6 +1,6 @@
-"""Factorizations and triangular solves on a device (`panel_plan`): the loop that has to run in order is cut into blocks. What a block changes
-beyond itself is a product, one launch for each block; what stays inside it are small launches, step after step. None
-where that gives no product of two matrices."""
+"""Factorizations and triangular solves on a device (`panel_plan`): the loop that has to run in order is cut into
+blocks. What a block changes beyond itself is a product, one launch for each block; what stays inside it are small
+launches, step after step, or one thread where it is little. None where that gives no product."""
 
 from __future__ import annotations
 
