@@ -22,7 +22,6 @@ from codegen.strategy.products.panels import Panel, find_panels
 from codegen.transform.program import Program
 
 BLOCK = 48  # steps in f64: three parts of a product's depth, and few enough for what runs step after step
-LINES = 16  # rows of a triangular solve: what lies inside a block, one thread does
 
 
 @record
@@ -37,9 +36,7 @@ def panel_plan(source: Program, plain: Decision, processor: Device) -> PanelPlan
     """A plan with blocks, where a plan without them leaves much of the work to launches in a loop or to few threads."""
     if not any(_in_order(plain.program, s.name) for s in source.scop.statements if len(s.iterators) > 1):
         return None
-    found = find_panels(source, _machine(BLOCK), "smart")
-    if found is not None and not any(what.columns for what in found.products):
-        found = find_panels(source, _machine(LINES), "smart")
+    found = find_panels(source, _machine(), "smart")
     if found is None or any(isinstance(d, CopyReads) for d in found.blocks):
         return None
     products = frozenset(what.stmt for what in found.products if is_flat(found.program.scop, what))
@@ -68,7 +65,7 @@ def _in_order(p: Program, stmt: str) -> bool:
     return found.host > 0 or (found.threads < 2 and found.inside > 1)
 
 
-def _machine(block: int) -> Machine:
-    """One whose first cache is filled by blocks of such a size, as those of processors are chosen."""
+def _machine() -> Machine:
+    """One whose first cache is filled by blocks of this size, as those of processors are chosen."""
     machine = load("generic")
-    return replace(machine, caches=tuple(replace(c, bytes=2 * 8 * block * block) for c in machine.caches[:1]))
+    return replace(machine, caches=tuple(replace(c, bytes=2 * 8 * BLOCK * BLOCK) for c in machine.caches[:1]))
