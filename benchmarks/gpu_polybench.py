@@ -32,7 +32,7 @@ from benchmarks.tensor_build import KERNELS
 from codegen.gpu.plan.device import load_device
 from codegen.gpu.plan.strategy import device_plan, predicted
 from codegen.options import CppOptions, GenOptions
-from codegen.pipeline import Generated, generate
+from codegen.pipeline import generate
 from codegen.plan.text import show
 from codegen.region_model import model_region
 from codegen.source_file import open_source
@@ -89,7 +89,8 @@ def written(name: str, folder: Path, device: str, simple: bool) -> str:
     text, cpp = path.read_text(encoding="utf-8"), CppOptions(args=(*defines, f"-I{KERNELS}"))
     options = GenOptions(target="cuda", stem="kernel", device=device, arrays="managed", cpp=cpp)
     try:
-        made = simply(path, text, options) if simple else generate(str(path), text, options)
+        options = replace(options, plan_text=simple_plan(path, text, options)) if simple else options
+        made = generate(str(path), text, options)
     except Exception as error:
         return str(error)
     if not any(r.transformed for r in made.regions):
@@ -108,7 +109,7 @@ def written(name: str, folder: Path, device: str, simple: bool) -> str:
     return ""
 
 
-def simply(path: Path, text: str, options: GenOptions) -> Generated:
+def simple_plan(path: Path, text: str, options: GenOptions) -> str:
     """Threads over the parallel loops, and nothing else; elements gather sums themselves where that frees threads."""
     (found,) = open_source(str(path), text, options).slices
     model = model_region(found, options)
@@ -118,7 +119,7 @@ def simply(path: Path, text: str, options: GenOptions) -> Generated:
     decision, first = min(ways, key=lambda x: predicted(x[0], device))
     scop, directives = decision.program.scop, (*first, *decision.plan.directives)
     plan = replace(decision.plan, directives=directives, digest=model.digest, part=model.piece)
-    return generate(str(path), text, replace(options, plan_text=show((plan,), {scop.region: scop})))
+    return show((plan,), {scop.region: scop})
 
 
 def built(name: str, folder: Path) -> str:
