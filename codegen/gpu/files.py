@@ -67,7 +67,7 @@ def device_files(
         banner=banner, include=dialect.include, held=held, header=f"{stem}.tw.h", api=dialect.api, regions=parts,
         stops=stops, helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(driver),
         tiled=any(k.tiles for p in parts for k in p.kernels), unit_of=UNITS,
-        ahead=any(v == AHEAD for p in parts for k in p.kernels for v in texts_of(k.body)),
+        ahead=any(AHEAD in (*texts_of(k.body), *k.tiles.split()) for p in parts for k in p.kernels),
         strips=any(v.startswith(STRIP) for p in parts for k in p.kernels for v in texts_of(k.body)),
         narrow=any(k.narrow for p in parts for k in p.kernels),
         steps=any(k.step for p in parts for k in p.kernels),

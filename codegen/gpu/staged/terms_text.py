@@ -77,10 +77,8 @@ class _Nest:
             orelse = () if node.orelse is None else self.views(node.orelse, names, held, taken)
             return (View("if", ints.text(node.cond), body=self.views(node.then, names, held, taken), orelse=orelse),)
         if isinstance(node, Declare):
-            mine = [self.scop.arrays[h.array] for h in node.slots if h.array not in self.kernel.scratch]
-            if any(a.rank for a in mine):
-                raise Unread("one thread has arrays of its own")
-            decls = tuple(View("decl", f"{plain_type(a.elem)} {a.name} = 0;") for a in mine)
+            mine = [h for h in node.slots if h.array not in self.kernel.scratch]
+            decls = tuple(View("decl", self._declaration(h)) for h in mine)
             return (*decls, *self.views(node.body, names, {**held, **{h.array: h for h in node.slots}}, taken))
         assert isinstance(node, For)
         name = fresh(node.loop.name, taken)
@@ -91,6 +89,12 @@ class _Nest:
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {advance}"
         return (View("for", head, body=self.views(node.body, inner, held, taken | {name})),)
+
+    def _declaration(self, h: Held) -> str:
+        """A variable of the first thread."""
+        array = self.scop.arrays[h.array]
+        sizes = [array.extents[k - array.scope] if n < 0 else str(n) for k, n in enumerate(h.sizes) if n]
+        return f"{plain_type(array.elem)} {array.name}{''.join(f'[{n}]' for n in sizes)} = {'{}' if sizes else '0'};"
 
     def _printed(self, at: Instance, ints: IntPrinter, held: Mapping[str, Held]) -> str:
         return self._printer(ints, held).statement(self.scop.statement(at.stmt), at)
