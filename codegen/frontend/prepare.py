@@ -21,6 +21,7 @@ from codegen.frontend.rewrite.live_out_pointers import with_moved
 from codegen.frontend.rewrite.loops.canonical_loops import counted
 from codegen.frontend.rewrite.loops.counters import with_own_counters
 from codegen.frontend.rewrite.loops.searches import with_searches
+from codegen.frontend.rewrite.loops.swapped_pointers import with_parities
 from codegen.frontend.rewrite.loops.variable_steps import with_counted_steps
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers import with_bound
@@ -56,7 +57,7 @@ def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
         site = with_statements(site, made)
-    site = with_moved(with_searches(site))
+    site = with_moved(with_searches(with_parities(site)))
     site = with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(site)))))
     return with_derived(with_index_elements(with_filled(site)))
 

@@ -49,6 +49,10 @@ FORMS = {
     " if (x[1] > 1) x[1] = 0.5; }}}",
     "chosen_in_turn": "double *x; {{for (int t = 0; t < n; t++) { x = t & 1 ? a : g->data; for (int i = 0; i < m; i++)"
     " { const double *y = t > 3 ? b : b + 2; x[i] = y[i] + t; } x[0] -= 1; }}}",
+    "swapped": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { t = x; x = y; y = t;"
+    " for (int i = 1; i + 1 < m; i++) y[i] = x[i - 1] + x[i + 1] * b[k]; }}}",
+    "swapped_parameters": "double *x = r[0], *y = r[1]; int k; {{for (k = 1; k <= n; k++) { for (int i = 0; i < m; i++)"
+    " y[i] = x[i] + b[k]; double *t = x; x = y; y = t; y[0] += x[1]; }}}",
     "assigned": "double *x; const double *y; int i, j; {{for (i = 0; i < n; i++) { x = a + i * m; y = b + i;"
     " for (j = 0; j < m; j++) x[j] = y[j]; }}}",
     "twice": "double *x; {{for (int i = 0; i < n; i++) { x = a + i * m; for (int j = 0; j < m; j++) x[j] += 1;"
@@ -109,6 +113,12 @@ REFUSED = {
     "uneven": "{{double *d = a; for (int i = 0; i < n; i++) { *d = b[i]; d += i; }}}",
     "moved_in_body": "double *p; {{for (p = a; p < a + n; p++) { *p = 1; if (*b > 0) p++; }}}",
     "set_and_behind": "double *d = a; {{for (int i = 0; i < n; i++) { d = a + i; *d = b[i]; }}} *d = 1;",
+    "swapped_and_behind": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { t = x; x = y; y = t;"
+    " for (int i = 0; i < m; i++) y[i] = x[i] + 1; }}} x[0] = 3;",
+    "swapped_under_a_condition": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { if (b[k] > 0)"
+    " { t = x; x = y; y = t; } for (int i = 0; i < m; i++) y[i] = x[i] + 1; }}}",
+    "swapped_and_spared": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { t = x; x = y; y = t;"
+    " for (int i = 0; i < m; i++) t[i] = x[i] + 1; }}}",
     "another_type": "{{for (int i = 0; i < n; i++) { int *x = (int *)a; x[i] = 1; }}}",
     "chosen": "int k = 0; {{for (int i = 0; i < n; i++) { double *x = k++ > 2 ? a : g->data; x[i] = 1; }}}",
     "skipped": "{{double *d = a; for (int i = 0; i < n; i++) { if (b[i] > 0) continue; *d++ = b[i]; }}}",
@@ -204,7 +214,8 @@ def test_a_pointer_that_leaves_its_row_takes_the_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["row", "rows", "assigned", "null_argument", "structs", "from_before", "distance_before", "behind"]
+    "name",
+    ["row", "rows", "assigned", "null_argument", "structs", "from_before", "distance_before", "behind", "swapped"],
 )
 def test_check_can_call_them(name: str) -> None:
     report = run(source({name: FORMS[name]}), GenOptions(target="c"))

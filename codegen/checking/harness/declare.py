@@ -44,6 +44,7 @@ def declarations(h: Harness) -> Iterator[str]:
         yield f"{kind}{o.source} = ({kind}){o.name};"
     for d in h.site.derived:
         yield f"__typeof__(&{d.root}[0]) {d.name}{f' = &{d.element}' if d.element else ''};"
+    yield from h.memory.spare
     yield from (f"__typeof__({o.source}) tw_first_{o.source} = {o.source};" for o in h.site.own if o.end)
     have = {*(i.text for i in h.memory.ints), *(b.base for b in h.memory.buffers)}
     for s in h.site.started:

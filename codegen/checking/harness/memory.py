@@ -74,6 +74,7 @@ class Memory:
     levels: tuple[ArrayLevel, ...]
     shared: tuple[tuple[str, str], ...]
     undefined: tuple[str, ...] = ()  # those among them that the file only declares
+    spare: tuple[str, ...] = ()  # declarations of pointers that the source sets before it follows them
 
     def find(self, base: str, path: Path) -> int | None:
         """The number of a buffer."""
@@ -109,14 +110,29 @@ def memory_of(
     shared = (("__thread " if v.thread_local else "", v.name) for v in outer if v.place == "global" and not v.static)
     declared = {d.name for d in ast.ext if isinstance(d, c_ast.Decl) and "extern" in (d.storage or ())}
     elsewhere = tuple(n for n in sorted(names & declared) if site.variables[n].place == "global")
-    return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared), elsewhere)
+    spare = tuple(_spare(site, written, names))
+    return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared), elsewhere, spare)
 
 
 def _only_written(site: RegionSite, text: str) -> set[str]:
     """Numbers that the source names for nothing: functions get them that do not look at them."""
+    return {v.name for v in _own_numbers(site, text) if not v.shape.declarators}
+
+
+def _spare(site: RegionSite, text: str, names: set[str]) -> Iterator[str]:
+    """Declarations of pointers that the region as it is understood does without."""
+    known = names | {d.name for d in site.derived} | {o.source for o in site.own} | {s.name for s in site.started}
+    for v in _own_numbers(site, text):
+        if v.shape.declarators and v.name not in known and all(d.kind == "pointer" for d in v.shape.declarators):
+            kind = f"{'const ' if v.const else ''}{v.shape.elem.spelling} {'*' * len(v.shape.declarators)}"
+            yield f"{kind}{v.name} = 0;"
+
+
+def _own_numbers(site: RegionSite, text: str) -> list[Variable]:
+    """Variables of the function that a text names, which are numbers or lead to some."""
     words = set(re.findall(r"[A-Za-z_]\w*", text))
-    plain = (v for n, v in site.variables.items() if n in words and v.place in ("param", "local") and not v.static)
-    return {v.name for v in plain if not v.shape.declarators and v.shape.elem.kind in ("int", "float")}
+    own = (v for n, v in site.variables.items() if n in words and v.place in ("param", "local") and not v.static)
+    return [v for v in own if v.shape.elem.kind in ("int", "float") and v.shape.struct is None]
 
 
 def _ints(
