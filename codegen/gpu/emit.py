@@ -23,9 +23,10 @@ from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.terms import TermLoop
 from codegen.gpu.staged.terms_text import kernel_text as terms_text
 from codegen.gpu.staged.text import kernel_text as staged_text
-from codegen.gpu.steps.model import TIME, StepTile
-from codegen.gpu.steps.text import StepText
-from codegen.gpu.steps.text import kernel_text as steps_text
+from codegen.gpu.steps.context import StepText
+from codegen.gpu.steps.model import TIME
+from codegen.gpu.steps.printed import kernel_text as steps_text
+from codegen.gpu.stream.model import TimeTile
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, array_text, buffer_test, buffer_text, outside, scratch_text
@@ -135,7 +136,7 @@ class DeviceCode:
     device: Device
     staged: tuple[StagedLoop, ...] = ()  # loops of threads that read shared memory
     terms: tuple[TermLoop, ...] = ()  # loops of one thread whose terms others compute
-    steps: tuple[StepTile, ...] = ()  # loops over time whose iterations run in tiles, several in one launch
+    steps: tuple[TimeTile, ...] = ()  # loops over time whose iterations run in tiles, several in one launch
 
 
 def emit_device(

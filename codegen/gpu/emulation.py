@@ -41,7 +41,7 @@ def emulator(dialect: Dialect, options: GenOptions) -> Emulator:
 def on_device(dialect: Dialect) -> Emulator:
     """With the real compiler."""
     apart = ("-fmad=false", "-DTW_NO_FMA")
-    words = (dialect.compiler, "-O2", "-Xcompiler", "-fPIC,-fwrapv", *apart, "-arch=native", "-DTW_DEVICE_ONLY")
+    words = (dialect.compiler, "-O2", "-Xcompiler", "-fPIC,-fwrapv", *apart, "-arch=native", "-DTW_DEVICE_ONLY", ALWAYS)
     home = Path(shutil.which(dialect.compiler) or "").resolve().parent.parent
     folders = [f for f in (home / "lib64", home / "lib") if f.is_dir()]
     links = (*(f"-L{f}" for f in folders), "-lcudart", "-lstdc++")

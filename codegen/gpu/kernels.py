@@ -23,7 +23,7 @@ from codegen.gpu.staged.find import StagedLoop, element, sure_accesses
 from codegen.gpu.staged.terms import TermLoop
 from codegen.gpu.staged.terms_text import TermsKernel
 from codegen.gpu.staged.text import StagedKernel
-from codegen.gpu.steps.model import StepTile
+from codegen.gpu.stream.model import TimeTile
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.record import record
 from codegen.scop.dependences import param_space
@@ -83,7 +83,7 @@ class LaunchView(View):
 class StepsView(View):
     """A view of the host's code: iterations of the loop around it run in tiles, and the counter moves on."""
 
-    steps: StepTile | None = None
+    steps: TimeTile | None = None
     counter: str = ""
     left: str = ""  # iterations from this one on
     kernel: str = ""  # the first kernel behind it
@@ -103,7 +103,7 @@ class Kernels:
     tiled: Mapping[str, TiledProduct] = field(default_factory=dict)  # by statement
     staged: Sequence[StagedLoop] = ()
     terms: Sequence[TermLoop] = ()
-    steps: Sequence[StepTile] = ()
+    steps: Sequence[TimeTile] = ()
     nodes: dict[str, CNode] = field(default_factory=dict)  # what kernels do, by their names
     narrows: bool = True  # counters may be of type int
     bounds: narrow.Bounds = field(default_factory=dict)  # of parameters and of counters on the host

@@ -13,7 +13,7 @@ from codegen.gpu.plan.device import Device, load_device
 from codegen.gpu.region import device_code, made_for_device
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.prove import bytes_of
-from codegen.gpu.steps.model import StepTile
+from codegen.gpu.stream.model import StreamTile, TimeTile
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.prove import shared_bytes
 from codegen.gpu.transfers import ArrayText, BoxText
@@ -79,12 +79,14 @@ def _staged(p: StagedLoop, device: Device) -> str:
     )
 
 
-def _steps(p: StepTile) -> str:
+def _steps(p: TimeTile) -> str:
     """What a block takes that computes several time steps."""
+    streamed = isinstance(p, StreamTile)
     stmts, sides = ", ".join(x.stmt for x in p.stencil.sweeps), " by ".join(map(str, p.shape.sides))
+    how = "plane by plane on tiles" if streamed else "on tiles"
     return (
-        f"    {stmts}: {p.shape.steps} iterations of {p.stencil.loop.loop.name} in a launch, on tiles of {sides} that "
-        f"overlap by {' by '.join(map(str, p.margins))} at either end: {p.shape.threads} threads, each with "
+        f"    {stmts}: {p.shape.steps} iterations of {p.stencil.loop.loop.name} in a launch, {how} of {sides} that "
+        f"overlap by {' by '.join(map(str, p.margins[streamed:]))} at either end: {p.shape.threads} threads, each with "
         f"{p.shape.rows} points, {p.room} bytes of shared memory, {p.resident} "
         f"block{'s' if p.resident != 1 else ''} on a multiprocessor"
     )

@@ -270,12 +270,14 @@ class OnMesh:
 @record
 class TimeSteps:
     """On a core group: tiles of a stencil, so long along each axis of its grid, go through so many iterations of the
-    loop over time at once. On a device: blocks of `threads` do so, on tiles that overlap and are so long with that."""
+    loop over time at once. On a device: blocks of `threads` do so, on tiles that overlap and are so long with that;
+    with `stream`, tiles have sides along all axes but the first, along which they are marched plane by plane."""
 
     loop: LoopRef
     steps: int
     sides: tuple[int, ...]
     threads: int = 0
+    stream: bool = False
     loc: Loc = NOWHERE
 
 

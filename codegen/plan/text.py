@@ -238,7 +238,8 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     OnMesh: lambda d, s: [f"mesh {d.stmt}"],
     InLanes: lambda d, s: [_lanes(d)],
     TimeSteps: lambda d, s: [
-        f"steps {d.loop} by {d.steps} of {', '.join(map(str, d.sides))}{f' threads {d.threads}' if d.threads else ''}"
+        f"steps {d.loop} by {d.steps} of {', '.join(map(str, d.sides))}"
+        f"{f' threads {d.threads}' if d.threads else ''}{' stream' if d.stream else ''}"
     ],
     Stay: lambda d, s: [f"stay {d.array} from {d.stmt} by {d.tiles}"],
     Registers: _registers,

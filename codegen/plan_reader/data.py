@@ -82,7 +82,8 @@ def steps(r: PlanReader, at: Loc) -> Directive:
     sides = [r.size("of")]
     while r.accept(","):
         sides.append(r.number())
-    return TimeSteps(loop, count, tuple(sides), r.size("threads", 1024) if r.peek() == "threads" else 0, at)
+    threads = r.size("threads", 1024) if r.peek() == "threads" else 0
+    return TimeSteps(loop, count, tuple(sides), threads, bool(threads and r.accept("stream")), at)
 
 
 def lanes(r: PlanReader, at: Loc) -> Directive:

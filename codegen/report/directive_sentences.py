@@ -107,7 +107,8 @@ def _data(d: Directive) -> str:
         return f"Copies what {where} uses of `{d.array}` to local memory" + (", one tile ahead." if d.ahead else ".")
     if isinstance(d, TimeSteps):
         where = "shared memory of the device" if d.threads else "local memory"
-        return f"Takes tiles through {d.steps} iterations of `{d.loop.name}` at once, in {where}."
+        along = ", plane by plane along the first axis" if d.stream else ""
+        return f"Takes tiles through {d.steps} iterations of `{d.loop.name}` at once, in {where}{along}."
     if isinstance(d, InLanes):
         block = f" of {d.rows * d.vectors} in registers" if d.rows * d.vectors > 1 else ""
         return f"Runs iterations of {_names(d.loop)} in vectors{block}, on local data."

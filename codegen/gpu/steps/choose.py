@@ -4,6 +4,7 @@ such a directive to the tool's own plans where it is predicted to pay (`with_ste
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -11,13 +12,20 @@ from math import prod
 from codegen.ast.ctree import CNode
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.gpu.plan.device import Device
-from codegen.gpu.steps.cost import plain, resident, tiled
+from codegen.gpu.steps.cost import plain, plain_point, resident, tiled
 from codegen.gpu.steps.find import reshaped, stencil_loops, step_tile
-from codegen.gpu.steps.model import BlockShape, StepTile
+from codegen.gpu.steps.model import BlockShape
 from codegen.gpu.steps.prove import wrong_steps
+from codegen.gpu.stream.cost import POINTS as LARGE
+from codegen.gpu.stream.cost import resident as resident_stream
+from codegen.gpu.stream.cost import step, streamed
+from codegen.gpu.stream.find import AXES, stream_tile
+from codegen.gpu.stream.model import StreamPace, StreamTile, TimeTile
+from codegen.gpu.stream.prove import wrong_stream
 from codegen.gpu.tiles.find import NoTiles
 from codegen.gpu.tiles.prove import MOST_SHARED
 from codegen.plan.model import LoopRef, TimeSteps
+from codegen.scop.model import Scop
 from codegen.strategy.choice import Decision
 from codegen.strategy.loops.stencil import Stencil
 from codegen.transform.program import Program
@@ -32,9 +40,15 @@ SIDES: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 ROWS = {1: (1,), 2: (4, 8, 16), 3: (8, 12, 16)}
 STEPS = {1: (4, 8, 16, 32), 2: (1, 2, 3, 4, 6, 8), 3: (1, 2)}
+# What is tried where tiles are marched along an axis.
+STREAMS = tuple(
+    BlockShape(steps, (rows * chunks, width), chunks * width)
+    for steps, width, rows, chunks in product((1, 2), (32, 64), (2, 4, 8), (4, 8, 16))
+    if chunks * width <= MOST_THREADS
+)
 
 
-def step_tiles(p: Program, code: CNode, processor: Device | None = None) -> tuple[StepTile, ...]:
+def step_tiles(p: Program, code: CNode, processor: Device | None = None) -> tuple[TimeTile, ...]:
     """What the plan asks for, proven, for a device if that is known. Raises NoTiles."""
     wanted = [d for d in p.staging if isinstance(d, TimeSteps)]
     found = list(stencil_loops(p, code)) if wanted else []
@@ -44,16 +58,31 @@ def step_tiles(p: Program, code: CNode, processor: Device | None = None) -> tupl
         mine = [s for s in named if d.loop.stmt in ("", *(x.stmt for x in s.sweeps))]
         if len(mine) != 1:
             raise NoTiles(f"`{d.loop.name}` is no loop of the host over sweeps of a stencil, with nothing around it")
-        made = _proven(p, mine[0], BlockShape(d.steps, d.sides, d.threads), MOST_SHARED)
-        out.append(made if processor is None else replace(made, resident=resident(made, processor)))
+        made = _proven(p, mine[0], BlockShape(d.steps, d.sides, d.threads), d.stream, MOST_SHARED)
+        out.append(made if processor is None else _on(p.scop, made, processor))
     if len({id(x.stencil.loop) for x in out}) != len(out):
         raise NoTiles("a loop has tiles of two kinds")
     return tuple(out)
 
 
-def _proven(p: Program, s: Stencil, shape: BlockShape, most: int) -> StepTile:
-    made = step_tile(p, s, shape)
-    problem = wrong_steps(made, most, MOST_THREADS)
+def _on(scop: Scop, p: TimeTile, device: Device) -> TimeTile:
+    """With the number of blocks that run at once, and what is predicted of them."""
+    if not isinstance(p, StreamTile):
+        return replace(p, resident=resident(p, device))
+    among = max(1, resident_stream(p, device))
+    pace = StreamPace(among * device.multiprocessors, step(scop, p, device, among),
+                      p.shape.steps * plain_point(scop, p.stencil, device))  # fmt: skip
+    return replace(p, resident=among, pace=pace)
+
+
+def _proven(p: Program, s: Stencil, shape: BlockShape, stream: bool, most: int) -> TimeTile:
+    made: TimeTile
+    if stream:
+        made = stream_tile(p, s, shape)
+        problem = wrong_stream(p.scop, made, most, MOST_THREADS)
+    else:
+        made = step_tile(p, s, shape)
+        problem = wrong_steps(made, most, MOST_THREADS)
     if problem:
         raise NoTiles(problem)
     return made
@@ -64,27 +93,34 @@ def with_steps(d: Decision, code: CNode, processor: Device) -> Decision:
     p = d.program
     for s in stencil_loops(p, code):
         try:
-            shape = _best(p, s, processor)
-            _proven(p, s, shape, processor.shared_per_block)
+            shape, stream = _best(p, s, processor)
+            _proven(p, s, shape, stream, processor.shared_per_block)
         except NoTiles:
             continue
         stmt = s.sweeps[0].stmt
-        found = TimeSteps(LoopRef(s.loop.loop.name, stmt), shape.steps, shape.sides, shape.threads)
+        found = TimeSteps(LoopRef(s.loop.loop.name, stmt), shape.steps, shape.sides, shape.threads, stream)
         program = replace(d.program, staging=(*d.program.staging, found))
         plan = replace(d.plan, directives=(*d.plan.directives, found))
         sides = " by ".join(map(str, shape.sides))
-        text = f"{shape.steps} iterations of {s.loop.loop.name} in one launch, on tiles of {sides} that overlap"
+        how = "plane by plane on tiles" if stream else "on tiles"
+        text = f"{shape.steps} iterations of {s.loop.loop.name} in one launch, {how} of {sides} that overlap"
         remark = Diagnostic(Severity.REMARK, "kernel", text, p.scop.statement(stmt).loc, kind="passed")
         d = Decision(plan, (*d.remarks, remark), program)
     return d
 
 
-def _best(p: Program, s: Stencil, processor: Device) -> BlockShape:
-    """The shape of least predicted time, if that is less than that of plain launches. Raises NoTiles."""
+def _best(p: Program, s: Stencil, processor: Device) -> tuple[BlockShape, bool]:
+    """The shape of least predicted time, and whether it is of a plane that is marched along an axis, if that is less
+    than the time of plain launches. Raises NoTiles."""
     first = step_tile(p, s, BlockShape(1, SIDES[s.axes][0], MOST_THREADS))
-    costs = {x: tiled(p.scop, reshaped(first, x), processor) for x in _shapes(s)}
-    best = min(costs, key=lambda x: costs[x])
-    if costs[best] * GAIN > plain(p.scop, s, processor):
+    launches = plain(p.scop, s, processor)
+    parts = {(x, False): tiled(p.scop, reshaped(first, x), processor) / launches for x in _shapes(s)}
+    if s.axes == AXES:
+        with suppress(NoTiles):
+            launches = plain(p.scop, s, processor, LARGE)
+            parts |= {(x, True): streamed(p.scop, stream_tile(p, s, x), processor) / launches for x in STREAMS}
+    best = min(parts, key=lambda x: parts[x])
+    if parts[best] * GAIN > 1:
         raise NoTiles("tiles would not be faster")
     return best
 

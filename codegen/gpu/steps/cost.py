@@ -38,25 +38,29 @@ def resident(p: StepTile, device: Device) -> int:
     )
 
 
-def plain(scop: Scop, s: Stencil, device: Device) -> float:
-    """Seconds for an iteration of one launch for each sweep."""
-    points = POINTS[s.axes] ** s.axes
+def plain(scop: Scop, s: Stencil, device: Device, points: int = 0) -> float:
+    """Seconds for an iteration of one launch for each sweep, with so many points along each axis, or a usual number."""
+    return len(s.sweeps) * device.launch / 2 + (points or POINTS[s.axes]) ** s.axes * plain_point(scop, s, device)
+
+
+def plain_point(scop: Scop, s: Stencil, device: Device) -> float:
+    """Seconds for a point of all sweeps over the grid, in launches of their own."""
     total = 0.0
     for x in s.sweeps:
         arrays = {n for n, shift in zip(x.arrays, x.shifts, strict=True) if shift is not None}
-        moved = points * sum(scop.arrays[a].elem.bytes for a in (*arrays, *_again(x)))
-        work = max(moved / (REACHED * device.bandwidth), points * _operations(scop, x) / _rate(scop, s, device))
-        total += device.launch / 2 + (0 if is_thin(x) else work)
+        moved = sum(scop.arrays[a].elem.bytes for a in (*arrays, *_again(x)))
+        work = max(moved / (REACHED * device.bandwidth), operations(scop, x) / rate(scop, s, device))
+        total += 0 if is_thin(x) else work
     return total
 
 
-def _operations(scop: Scop, x: StencilSweep) -> int:
+def operations(scop: Scop, x: StencilSweep) -> int:
     """Of one point."""
     s = scop.statement(x.stmt)
     return sum(isinstance(e, (Binary, Call, Unary)) for e in walk(s.rhs)) + (s.op != "=")
 
 
-def _rate(scop: Scop, s: Stencil, device: Device) -> float:
+def rate(scop: Scop, s: Stencil, device: Device) -> float:
     """Operations in a second, half of those that descriptions give for fused ones."""
     return (device.f64 if scop.arrays[s.written[0]].elem.bytes > 4 else device.f32) / 2
 
@@ -80,7 +84,7 @@ def tiled(scop: Scop, p: StepTile, device: Device) -> float:
     turns = max(1.0, blocks / (device.multiprocessors * among) + 0.3)
     cells = prod(shape.sides)
     touched = sum(_touched(scop, p, k, x) for k, x in enumerate(s.sweeps) if not is_thin(x))
-    computed = sum(_operations(scop, x) for x in s.sweeps if not is_thin(x)) / _rate(scop, s, device)
+    computed = sum(operations(scop, x) for x in s.sweeps if not is_thin(x)) / rate(scop, s, device)
     warps = among * shape.threads / device.warp
     each = max(touched * size * (warps + FEW) / (SHARED * warps), computed * device.multiprocessors)
     swept = max(among * cells * shape.steps * each, shape.steps * len(s.sweeps) * MEETING)

@@ -13,6 +13,7 @@ from math import prod
 
 import islpy as isl
 
+from codegen.gpu.steps.context import Tile
 from codegen.gpu.steps.model import BARRIER, LOAD, PLACE, ROW, SWEEP, StepTile, first, is_thin, reads_of
 from codegen.gpu.tiles.model import parsed
 from codegen.gpu.tiles.prove import bijection, box, relation, space_of
@@ -26,7 +27,7 @@ def wrong_steps(p: StepTile, most: int, threads: int) -> str:
         _wrong_sizes(p, most, threads)
         or _wrong_cells(p)
         or _wrong_blocks(p)
-        or _wrong_arrays(p)
+        or wrong_arrays(p)
         or _wrong_values(p)
         or wrong_meetings(p)
     )
@@ -70,7 +71,7 @@ def _wrong_blocks(p: StepTile) -> str:
     return ""
 
 
-def _wrong_arrays(p: StepTile) -> str:
+def wrong_arrays(p: Tile) -> str:
     """Launches read no memory that they write: values go to the memory of an array that the next iteration writes anew,
     and that no sweep reads before that."""
     s, names = p.stencil, {x.name: x for x in p.loaded}

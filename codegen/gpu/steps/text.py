@@ -6,19 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from codegen.ast.ctree import Bin, CExpr, Instance, Int, Name
+from codegen.ast.ctree import CExpr, Instance, Name
 from codegen.diagnostics import Unsupported
-from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.body import DeviceBody
 from codegen.gpu.staged.read_back import check_statements
-from codegen.gpu.steps.model import PLACE, TIME, LoadedArray, StepTile, first, is_thin
+from codegen.gpu.steps.context import LaunchContext, StepText, plus, printer, render
+from codegen.gpu.steps.model import PLACE, LoadedArray, StepTile, is_thin
 from codegen.gpu.steps.read_back import read_cell
 from codegen.gpu.tiles.text import Printed, RegisterBody
-from codegen.gpu.transfers import strides_of
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.strategy.loops.stencil import StencilSweep
-from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.templates import environment
 from codegen.verify.text.read import Unread
 
 # Names of the template that are printed without their first letters where the region has no such names.
@@ -27,99 +25,30 @@ LOCALS = (
     "begin_0", "base_0", "base_1", "base_2", "left", "pairs", "pair", "grid", "block", "blocks_0", "blocks_1",
     "blocks_2", "room", "have", "bytes",
 )  # fmt: skip
-MOST_BLOCKS = (2147483647, 65535, 65535)  # along x, y and z
-_BEHIND = "/* Carries out iterations"
-
-
-@record
-class StepText:
-    """Kernel and starting function of a stencil, and how the launcher calls it."""
-
-    text: str
-    name: str  # of the function
-    arguments: tuple[str, ...]  # behind the iterations that are left, and the first of them
-
 
 def kernel_text(scop: Scop, p: StepTile, how: Printed, calls: Mapping[str, str], api: str) -> StepText:
     """The kernel, and the function that starts it."""
-    context = _Context(scop, p, how, dict(calls), IntPrinter({x.name: x for x in scop.params}, context_names(p)))
-    template, k = environment().get_template("gpu/steps.cu.j2"), context.values()
-    nothing: dict[str, tuple[str, ...]] = dict.fromkeys(
-        ("kernel_parameters", "kernel_arguments", "host_parameters", "there", "back"), ()
-    )
-    whole = template.render(k={**k, **nothing}, api=api)
-    words, every = (set(re.findall(r"\w+", x)) for x in (whole.partition(_BEHIND)[0], whole))
-    given = context.given(words, every)
-    text = template.render(k={**k, **given}, api=api)
-    for name in LOCALS:
-        if name not in how.taken:
-            text = re.sub(rf"\btw_{name}\b", name, text)
-    return StepText(text.rstrip("\n"), f"{how.name}s", tuple(given["call"]))
-
-
-def context_names(p: StepTile) -> dict[str, str]:
-    """How points of a stencil, and time, are called in its kernel."""
-    return {name: name for name in (*(f"tw_x{k}" for k in range(p.stencil.axes)), "tw_time")}
+    context = _Context(scop, p, how, dict(calls), printer(scop, p.stencil))
+    return render("gpu/steps.cu.j2", context, context.values(), LOCALS, api)
 
 
 @record
-class _Context:
-    scop: Scop
+class _Context(LaunchContext):
     tile: StepTile
-    how: Printed
-    calls: dict[str, str]
-    ints: IntPrinter
 
     def values(self) -> dict[str, object]:
         p, s = self.tile, self.tile.stencil
-        shape, kind = p.shape, self._kind(p.carried[0].name)
         sweeps = [self._sweep(n, x) for n, x in enumerate(s.sweeps)]
         clock = any(c is not None for x in s.sweeps for c in x.clocks)
         cells = [("tw_first_row", f"(int)threadIdx.{'xyz'[s.axes - 1]} * ROWS")]
         cells += [(f"tw_p{k}", f"(int)threadIdx.{'xyz'[s.axes - 1 - k]}") for k in range(1, s.axes)]
         return {
-            "name": self.how.name, "comment": self._comment(), "constants": p.constants, "threads": shape.threads,
-            "resident": p.resident,
-            "arrays": [self._array(n, a) for n, a in enumerate(p.loaded)], "sweeps": sweeps, "held_kind": kind,
-            "cells": [{"name": n, "value": v} for n, v in cells], "points": [self._point(k) for k in range(s.axes)],
+            "comment": self._comment(), "arrays": [self._array(n, a) for n, a in enumerate(p.loaded)], "sweeps": sweeps,
+            "held_kind": self._kind(p.carried[0].name), "cells": [{"name": n, "value": v} for n, v in cells],
             "firsts": [f"tw_base_{k}" for k in range(s.axes)], "row_point": "tw_x0", "first_point": "tw_begin_0",
             "place": self._place((0,) * s.axes), "before": p.before, "loop": p.loop,
             "clock": "tw_time" if clock else "", "stride": self._strides()[0],
-            "at": self._at(), "own_lines": self._own_lines(), "inner": self._inner(), "double": 2 * shape.steps,
-            "refused": self._refused(), "bytes": p.room, "steps": shape.steps,
-            "block": [*reversed(shape.sides[1:]), shape.chunks], "kind": kind,
-            "seconds": [f"{self.scop.arrays[c.name].base}_second" for c in p.carried if not c.other],
-            "elements": " * ".join(str(self._point(k)["extent"]) for k in range(s.axes)),
-        }  # fmt: skip
-
-    def given(self, words: set[str], every: set[str]) -> dict[str, list[str]]:
-        """Parameters of the kernel and of the function that starts it, and what each is called with."""
-        p = self.tile
-        written = [self.scop.arrays[a].base for a in p.stencil.written]
-        values = [n for n in self.how.parameters if n not in written]
-        kernel = [n for n in values if n in words]
-        arrays = [n for n in written if n in words]
-        declared = [*(self.how.parameters[n] for n in kernel), *(f"const {self._kind_of(n)} *{n}" for n in arrays)]
-        there, back = [*kernel, *arrays], [*kernel, *arrays]
-        own = list(there)
-        for c in p.carried:
-            here = self.scop.arrays[c.name].base
-            other = self.scop.arrays[c.other].base if c.other else f"{here}_second"
-            kind = self._kind(c.name)
-            declared += [f"const {kind} *{here}_from", f"{kind} *{here}_to"]
-            own += [f"{here}_from", f"{here}_to"]
-            there, back = [*there, here, other], [*back, other, here]
-        if TIME in words:
-            declared, own = [*declared, f"const long {TIME}"], [*own, TIME]
-            there, back = [*there, f"{TIME} + tw_pair * 2 * STEPS"], [*back, f"{TIME} + (tw_pair * 2 + 1) * STEPS"]
-        host = [n for n in values if n in every]
-        pointers = [n for n in written if n in [*arrays, *there, *back]]
-        parameters = ["const long tw_left", *([f"const long {TIME}"] if TIME in words else [])]
-        parameters += [self.how.parameters[n] for n in host] + [f"{self._kind_of(n)} *{n}" for n in pointers]
-        time = [TIME] if TIME in words else []
-        return {
-            "kernel_parameters": declared, "kernel_arguments": own, "host_parameters": parameters, "there": there,
-            "back": back, "call": [*time, *host, *pointers],
+            "at": self._at(), "own_lines": self._own_lines(), "inner": self._inner(),
         }  # fmt: skip
 
     def _comment(self) -> str:
@@ -131,44 +60,14 @@ class _Context:
             f"points that overlap by {margins} at either end; each thread has {p.shape.rows} of them"
         )
 
-    def _kind(self, array: str) -> str:
-        return plain_type(self.scop.arrays[array].elem)
-
-    def _kind_of(self, base: str) -> str:
-        return next(plain_type(a.elem) for a in self.scop.arrays.values() if a.base == base)
-
     def _tile_of(self, array: str) -> str:
         base = self.scop.arrays[array].base
         return f"tw_{base}_tile" if f"{base}_tile" in self.how.taken else f"{base}_tile"
-
-    def _point(self, axis: int) -> dict[str, object]:
-        axes = self.tile.stencil.axes
-        number = f"(long)blockIdx.{'xyz'[axes - 1 - axis]}"
-        array = self.scop.arrays[self.tile.carried[0].name]
-        extent = array.extents[axis]
-        return {
-            "axis": axis, "name": f"tw_x{axis}" if axis else "tw_begin_0", "first": f"tw_base_{axis}",
-            "cell": f"tw_p{axis}" if axis else "tw_first_row",
-            "formula": re.sub(r"\bblock\b", number, first(axis)), "blocks": f"tw_blocks_{axis}",
-            "most": MOST_BLOCKS[axes - 1 - axis],
-            "extent": extent if extent.isdigit() else f"(long)({extent})",
-        }  # fmt: skip
-
-    def _strides(self) -> tuple[str, ...]:
-        array = self.tile.carried[0].name
-        return strides_of(self.scop.arrays[array], self.scop.accesses_to(array)[0][1])
 
     def _at(self) -> str:
         names = ["tw_begin_0", *(f"tw_x{k}" for k in range(1, self.tile.stencil.axes))]
         parts = (n if s == "1" else f"{n} * ({s})" for n, s in zip(names, self._strides(), strict=True))
         return " + ".join(parts)
-
-    def _between(self, axes: Sequence[int], lows: Sequence[CExpr], highs: Sequence[CExpr]) -> str:
-        """Are points between these, along some axes?"""
-        found = [
-            f"tw_x{k} >= {self.ints.text(lows[k], 5)} && tw_x{k} < {self.ints.text(highs[k], 5)}" for k in axes
-        ]
-        return " && ".join(found) or "true"
 
     def _array(self, n: int, a: LoadedArray) -> dict[str, object]:
         p, base = self.tile, self.scop.arrays[a.name].base
@@ -203,9 +102,9 @@ class _Context:
         for k, (name, shift, clock) in enumerate(zip(x.arrays, x.shifts, x.clocks, strict=True)):
             if shift is None:
                 assert clock is not None
-                index.append((_plus(Name("tw_time"), clock),))
+                index.append((plus(Name("tw_time"), clock),))
                 continue
-            index.append(tuple(_plus(Name(f"tw_x{d}"), shift[d]) for d in range(axes)))
+            index.append(tuple(plus(Name(f"tw_x{d}"), shift[d]) for d in range(axes)))
             if k == s.target:
                 known[k] = "tw_next[tw_r]"
             elif name in p.stencil.written:
@@ -269,17 +168,3 @@ class _Context:
             if away:
                 tests[f"({' || '.join(away)})"] = None
         return " && ".join(tests)
-
-    def _refused(self) -> list[str]:
-        """Sweeps without points: the plain loops do nothing then."""
-        found = dict.fromkeys(
-            f"{self.ints.text(low, 5)} >= {self.ints.text(high, 5)}"
-            for x in self.tile.stencil.sweeps
-            for low, high in zip(x.lows, x.highs, strict=True)
-            if not (isinstance(low, Int) and isinstance(high, Int))
-        )
-        return list(found)
-
-
-def _plus(e: CExpr, n: int) -> CExpr:
-    return e if not n else Bin("+", e, Int(n)) if n > 0 else Bin("-", e, Int(-n))

@@ -1,0 +1,68 @@
+"""Predicts seconds for an iteration of a stencil's loop over time on a device, in tiles that are marched along an axis
+(`streamed`), for a large grid. Also, how many blocks a multiprocessor has room for (`resident`)."""
+
+from __future__ import annotations
+
+from math import ceil, prod
+
+from codegen.gpu.plan.device import Device
+from codegen.gpu.steps.cost import AHEAD, CACHE, REACHED, operations, rate
+from codegen.gpu.stream.model import StreamTile
+from codegen.scop.model import Scop
+
+POINTS = 512  # along each axis: smaller grids are left to plain launches where these are faster
+# Found on an H200 (heat-3d by hand, one and two iterations in a launch, blocks of 128 to 1024 threads): a step takes so
+# long whatever is computed in it, until a plane has come and all threads have met; a point of a sweep takes a
+# multiprocessor so long at least.
+STEP, POINT = 7.7e-7, 1e-10
+# Registers of a thread, as compilers take them: beside the values of its rows, for the addresses of a row, and for the
+# rest.
+ADDRESSES, OTHERS = 4, 48
+
+
+def registers(p: StreamTile) -> int:
+    """Of a thread: planes that it keeps, what is new, and elements at the edge, of all its rows."""
+    computed = [v for k, v in enumerate(p.versions) if v.sweep >= 0 and not p.is_last(k)]
+    values = sum(v.kept for v in p.versions) + len(p.carried) + len(computed) + 2
+    words = max(1, max(p.bytes.values()) // 4)
+    return (words * values + ADDRESSES) * p.shape.rows + OTHERS
+
+
+def resident(p: StreamTile, device: Device) -> int:
+    """Blocks that a multiprocessor has room for at once; 0 where it has none."""
+    taken = registers(p)
+    if taken > device.registers_per_thread or p.room > device.shared_per_block:
+        return 0
+    return min(
+        device.shared_per_multiprocessor // (p.room + AHEAD),
+        device.registers_per_multiprocessor // (taken * p.shape.threads),
+        device.threads_per_multiprocessor // p.shape.threads,
+        device.blocks_per_multiprocessor,
+    )
+
+
+def step(scop: Scop, p: StreamTile, device: Device, among: int) -> float:
+    """Seconds for a step of all blocks that run at once."""
+    s = p.stencil
+    each = sum(max(POINT, operations(scop, x) * device.multiprocessors / rate(scop, s, device)) for x in s.sweeps)
+    return STEP + among * prod(p.shape.sides) * p.shape.steps * each
+
+
+def streamed(scop: Scop, p: StreamTile, device: Device) -> float:
+    """Seconds for an iteration; infinite where a block does not fit, or brings several arrays, of which nothing was
+    measured: each has addresses of its own, and registers do not last."""
+    among = resident(p, device) if len(p.carried) == 1 else 0
+    own = [side - 2 * margin for side, margin in zip(p.shape.sides, p.margins[1:], strict=True)]
+    if not among or min(own) < 1:
+        return float("inf")
+    tiles = prod(ceil(POINTS / n) for n in own)
+    steps = min(
+        ceil(parts * tiles / (among * device.multiprocessors)) * (ceil(POINTS / parts) + p.margins[0] + p.lag)
+        for parts in range(1, POINTS + 1)
+    )
+    others = {n for x in p.stencil.sweeps for n in x.arrays if n in p.stencil.read}
+    size = max(p.bytes.values())
+    halo = len(p.carried) * (prod(p.shape.sides) / prod(own) - 1) / CACHE
+    moved = POINTS**3 * size * (2 * len(p.carried) + halo + p.shape.steps * len(others))
+    whole = max(steps * step(scop, p, device, among), moved / (REACHED * device.bandwidth))
+    return (device.launch / 2 + whole) / p.shape.steps
