@@ -246,7 +246,7 @@ def test_planes_are_marched_where_that_pays() -> None:
     """By the description of the device; small grids are left to plain launches at run time."""
     made = {d: generate("f.c", source("star"), GenOptions(target="cuda", stem="f", device=d))
             for d in ("h200", "generic")}  # fmt: skip
-    assert " threads 512 stream" in made["h200"].plan and "stream" not in made["generic"].plan
+    assert "steps S1.s by 1 of 32, 32 threads 256 stream" in made["h200"].plan and "stream" not in made["generic"].plan
     text = made["h200"].extra.file(".tw.cu")
     assert "if (least * " in text and "#if !defined TW_DEVICE_ALWAYS && !defined EMU_CUDA_RUNTIME_H" in text
 

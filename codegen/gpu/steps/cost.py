@@ -40,7 +40,8 @@ def resident(p: StepTile, device: Device) -> int:
 
 def plain(scop: Scop, s: Stencil, device: Device, points: int = 0) -> float:
     """Seconds for an iteration of one launch for each sweep, with so many points along each axis, or a usual number."""
-    return len(s.sweeps) * device.launch / 2 + (points or POINTS[s.axes]) ** s.axes * plain_point(scop, s, device)
+    cells = float(points or POINTS[s.axes]) ** s.axes
+    return len(s.sweeps) * device.launch / 2 + cells * plain_point(scop, s, device)
 
 
 def plain_point(scop: Scop, s: Stencil, device: Device) -> float:

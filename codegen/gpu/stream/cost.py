@@ -11,10 +11,11 @@ from codegen.gpu.stream.model import StreamTile
 from codegen.scop.model import Scop
 
 POINTS = 512  # along each axis: smaller grids are left to plain launches where these are faster
-# Found on an H200 (heat-3d by hand, one and two iterations in a launch, blocks of 128 to 1024 threads): a step takes so
-# long whatever is computed in it, until a plane has come and all threads have met; a point of a sweep takes a
-# multiprocessor so long at least.
-STEP, POINT = 7.7e-7, 1e-10
+# Found on an H200 (heat-3d of 512^3 points, one and two iterations in a launch, blocks of 128 to 512 threads, float and
+# double, within 10 %): a step takes so long whatever is computed in it, and for each thread of a block that all have to
+# meet; a point of a sweep takes a multiprocessor so long at least, and so much of the arithmetic is reached. Plain
+# launches of such stencils take so much longer than predicted for others.
+STEP, MEETING, POINT, ARITHMETIC, PLAIN = 2e-7, 6.25e-10, 1e-10, 0.7, 1.11
 # Registers of a thread, as compilers take them: beside the values of its rows, for the addresses of a row, and for the
 # rest.
 ADDRESSES, OTHERS = 4, 48
@@ -44,8 +45,9 @@ def resident(p: StreamTile, device: Device) -> int:
 def step(scop: Scop, p: StreamTile, device: Device, among: int) -> float:
     """Seconds for a step of all blocks that run at once."""
     s = p.stencil
-    each = sum(max(POINT, operations(scop, x) * device.multiprocessors / rate(scop, s, device)) for x in s.sweeps)
-    return STEP + among * prod(p.shape.sides) * p.shape.steps * each
+    own = ARITHMETIC * rate(scop, s, device) / device.multiprocessors
+    each = sum(max(POINT, operations(scop, x) / own) for x in s.sweeps)
+    return STEP + MEETING * p.shape.threads + among * prod(p.shape.sides) * p.shape.steps * each
 
 
 def streamed(scop: Scop, p: StreamTile, device: Device) -> float:
