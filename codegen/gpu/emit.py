@@ -25,8 +25,8 @@ from codegen.gpu.staged.terms_text import kernel_text as terms_text
 from codegen.gpu.staged.text import kernel_text as staged_text
 from codegen.gpu.steps.context import StepText
 from codegen.gpu.steps.model import TIME
-from codegen.gpu.steps.printed import kernel_text as steps_text
 from codegen.gpu.stream.model import TimeTile
+from codegen.gpu.stream.printed import kernel_text as steps_text
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, array_text, buffer_test, buffer_text, outside, scratch_text

@@ -22,7 +22,7 @@ from codegen.gpu.plan.strategy import device_plan, in_strips
 from codegen.gpu.plan.triangles import triangle_plan
 from codegen.gpu.staged.choose import staged_loops, with_staged_loops
 from codegen.gpu.staged.terms import adds_terms, term_loops, with_terms
-from codegen.gpu.steps.choose import step_tiles, with_steps
+from codegen.gpu.stream.choose import step_tiles, with_steps
 from codegen.gpu.tiles.choose import in_tiles, tiled_by, tiled_products
 from codegen.gpu.tiles.find import NoTiles
 from codegen.options import GenOptions
