@@ -83,6 +83,20 @@ void f(int n, int *a, double *b) {
 #pragma endscop
 }
 """,
+    "memory of all": """void f(int q, int p, double A[q][p], double C4[p][p], double sum[p]) {
+#pragma scop
+  for (int j = 0; j < q; j++) {
+    for (int k = 0; k < p; k++) {
+      sum[k] = 0;
+      for (int s = 0; s < p; s++)
+        sum[k] += A[j][s] * C4[s][k];
+    }
+    for (int k = 0; k < p; k++)
+      A[j][k] = sum[k];
+  }
+#pragma endscop
+}
+""",
     "memory": """void f(int r, int q, int p, double A[r][q][p], double C4[p][p], double sum[p]) {
 #pragma scop
   for (int i = 0; i < r; i++)
