@@ -15,6 +15,8 @@ from codegen.scop.dependences import accesses_of, last_writers, order_map, param
 from codegen.scop.expr import Ref
 from codegen.scop.model import Access, Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Node
+from codegen.verify.guards import Parameters
+from codegen.verify.text.read import read_expression
 
 
 def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buffer: RegionBuffer) -> str:
@@ -70,9 +72,11 @@ def _alike(s: Statement, t: Statement, buffer: RegionBuffer) -> bool:
 
 
 def _fits(after: Scop, buffer: RegionBuffer) -> bool:
-    """Does every access lie in the memory wherever all its extents are positive?"""
-    array = after.arrays[buffer.array]
+    """Does every access lie in the memory wherever all its extents, as they are printed, are positive?"""
+    array, params = after.arrays[buffer.array], Parameters(after)
     scope = array.scope
+    if not all(params.equal(read_expression(t), s) for t, s in zip(buffer.texts, buffer.sizes, strict=True)):
+        return False
     for s, a in after.accesses():
         if a.array != buffer.array:
             continue

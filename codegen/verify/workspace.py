@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from codegen.ast.ctree import CNode, Declare, Held, walk
 from codegen.scop.model import Scop
+from codegen.target.guards.buffers import LIMIT
 from codegen.verify.guards import Parameters, conjuncts
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import Poly, poly, total, var
@@ -97,6 +98,7 @@ def _check_parts(parts: Sequence[WorkspacePart], lines: Sequence[str]) -> None:
         if size is not None:
             each[f"tw_bytes_{size[1]}"] = _length(f"({size[2]} + 127) / 64 * 64")
             left.pop(0)
+        _check_own(part, size, each)
         pointer = _POINTER.fullmatch(left.pop(0))
         if pointer is None or (pointer[1], pointer[2]) != (part.elem, part.name):
             raise Unread(f"`{part.name}` has no place")
@@ -110,6 +112,15 @@ def _check_parts(parts: Sequence[WorkspacePart], lines: Sequence[str]) -> None:
                 raise Unread(f"`{part.name}` begins before `{before.name}` ends")
 
 
+def _check_own(part: WorkspacePart, size: re.Match[str] | None, each: dict[str, Poly]) -> None:
+    """Threads step over as many bytes as there are for each of them."""
+    name = part.name.removeprefix("tw_own_")
+    if (size is not None) != (name != part.name) or (size is not None and size[1] != name):
+        raise Unread(f"nothing says how much of `{part.name}` a thread has")
+    if size is not None and poly_of(read_expression(f"tw_most_threads() * tw_bytes_{name}"), each) != part.length:
+        raise Unread(f"threads take other parts of `{part.name}` than there are")
+
+
 def _check_test(scop: Scop, tree: CNode, test: str) -> None:
     """Sizes that are no numbers are asked to be positive, and all of it together to be not too much."""
     sizes = (x for x in _together(test) if not x.strip().startswith(_OVERLAP))
@@ -118,8 +129,13 @@ def _check_test(scop: Scop, tree: CNode, test: str) -> None:
     for text in texts:
         if not text.isdigit() and read_expression(f"({text}) > 0") not in asked:
             raise Unread(f"nothing says that {text} is positive")
-    sums = [e.kids[0] for e in asked if e.kind == "binary" and e.text == "<=" and e.kids[1].kind == "number"]
-    if not any(_doubles(e) for e in sums):
+    slots = _slots(scop, tree)
+    most = min([b.limit for b in scop.buffers] + [LIMIT] * bool(slots))
+    parts = [(scop.arrays[b.array], _product(b.texts)) for b in scop.buffers]
+    parts += [(scop.arrays[h.array], _length(f"tw_most_threads() * {_cells(scop, h)}")) for h in slots]
+    amount = total(length * var(f"sizeof {array.elem.spelling}") for array, length in parts)
+    sums = [e.kids for e in asked if e.kind == "binary" and e.text == "<=" and e.kids[1].kind == "number"]
+    if not any(_doubles(e) and poly_of(e, {}) == amount and int(bound.text) <= most for e, bound in sums):
         raise Unread("nothing says that there is memory for all of it")
 
 
@@ -170,7 +186,7 @@ def poly_of(e: Node, known: dict[str, Poly]) -> Poly:
         return poly(int(e.text.rstrip("L")))
     if e.kind == "name":
         return known.get(e.text, var(e.text))
-    if e.kind == "cast" and e.text == "long":
+    if e.kind == "cast" and e.text in ("long", "double"):
         return poly_of(e.kids[0], known)
     if e.kind == "sizeof" and e.text:
         return var(f"sizeof {e.text}")

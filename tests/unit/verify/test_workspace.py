@@ -77,6 +77,12 @@ CHANGES = {
     "the second is forgotten": ("own", " + 64 + tw_most_threads()", " + 64 + 0 * tw_most_threads()"),
     "parts overlap": ("own", "tw_own_t + tw_most_threads() * tw_bytes_t", "tw_own_t + tw_bytes_t"),
     "the second begins where the first does": ("own", "*const tw_own_u = tw_align(", "*const tw_own_u = (tw_own_t"),
+    "threads step over less than they use": ("own", "tw_bytes_u = ((long)m *", "tw_bytes_u = ((long)1 *"),
+    "threads step over nothing": ("own", "const long tw_bytes_u = ((long)m *", "const long tw_bytes_u = ((long)0 *"),
+    "threads step over more than there is": ("own", "tw_bytes_t = ((long)m *", "tw_bytes_t = ((long)m * m *"),
+    "the amount is not asked for": ("symm", "(double)m * n * sizeof(real) <=", "(double)1 <="),
+    "the amount for one thread": ("own", "tw_most_threads() * (double)m * sizeof(float)", "(double)m * sizeof(float)"),
+    "another limit": ("own", "<= 1073741824", "<= 9223372036854775807"),
     "of another thread": ("own", "tw_own_t + tw_thread() * tw_bytes_t", "tw_own_t + tw_thread() * tw_bytes_u"),
 }
 

@@ -267,6 +267,16 @@ def test_too_little_memory_is_found() -> None:
     assert "outside" in wrong_expansion(p.scop, p.tree, made.scop, p.tree, swapped)
 
 
+def test_extents_that_are_printed_are_those_of_the_model() -> None:
+    """Memory and subscripts may be wrong in the same way: both come from one text."""
+    p = program(FIBRES)
+    made = expand(p.scop, "v", ("i",), 1 << 20, "t")
+    own = replace(made.scop.arrays["tw_all_v"], extents=("m", "m"))
+    scop = replace(made.scop, arrays={**made.scop.arrays, "tw_all_v": own})
+    wrong = wrong_expansion(p.scop, p.tree, scop, made.tree(p.tree), replace(made.buffer, texts=("m", "m")))
+    assert "outside its memory" in wrong
+
+
 def test_over_too_few_loops_nothing_stands_apart() -> None:
     """Over j alone, an iteration of i still has to be over before the next: the order that runs products first is no
     longer legal, and is refused as a dependence."""
