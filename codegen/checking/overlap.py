@@ -27,15 +27,15 @@ _GIVEN = ("pointer", "extern", "inner")  # buffers that a pointer leads to
 
 
 def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[TestVector]) -> tuple[TestVector, ...]:
-    """Vectors like some of the given ones, in which two arrays share memory. None where the source itself promises that
-    iterations of a loop are independent of each other: with such memory it would not say what it computes."""
-    if promises(h.site):
-        return ()
+    """Vectors like some of the given ones, in which two arrays share memory. Not those of which the source itself says
+    that iterations with both of them are independent of each other: it would not say what it computes."""
     calm = [v for v in vectors if not v.doubtful and not v.special]
     bases = [max(fit, key=lambda v: v.work) for limit in WORK if (fit := [v for v in calm if 0 < v.work <= limit])]
     # What overwrites subscripts may lead anywhere.
     own = {k for k, b in enumerate(h.memory.buffers) if b.base not in h.sources}
+    promised = _promised(h.site)
     pairs = [p for p in _buffers(h.memory, scop, trust) if own.issuperset(p)]
+    pairs = [p for p in pairs if not any(words.issuperset(h.memory.buffers[k].base for k in p) for words in promised)]
     made = (
         replace(v, overlap=(one, two, shift))
         for shift in (0, 1, -1)
@@ -45,10 +45,20 @@ def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[TestVecto
     return tuple(islice(made, MOST))
 
 
-def promises(site: RegionSite) -> bool:
-    """Is there a directive by which threads or vectors take iterations of a loop in any order?"""
-    inside = (n for s in site.statements for n in nodes(s) if isinstance(n, c_ast.Pragma))
-    return any(_ANY_ORDER.match(n.string or "") for n in (*site.around, *site.front, *inside))
+def _promised(site: RegionSite) -> list[set[str]]:
+    """The names in each statement whose iterations threads or vectors take in any order, as a directive says."""
+    everything = c_ast.Compound(list(site.statements))
+    found = [everything] if any(map(_any_order, (*site.around, *site.front))) else []
+    for block in nodes(everything):
+        items = block.block_items or () if isinstance(block, c_ast.Compound) else ()
+        for k, item in enumerate(items):
+            if _any_order(item):
+                found += [x for x in items[k + 1 :] if not isinstance(x, c_ast.Pragma)][:1]
+    return [{str(n.name) for n in nodes(x) if isinstance(n, c_ast.ID)} for x in found]
+
+
+def _any_order(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Pragma) and _ANY_ORDER.match(node.string or "") is not None
 
 
 def overlap_text(h: Harness, v: TestVector) -> str:

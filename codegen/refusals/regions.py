@@ -96,8 +96,8 @@ REGIONS: tuple[Entry, ...] = (
     ),
     _refusal(
         "local-declaration",
-        "A variable declared in the region is a pointer, static or extern, an array whose size changes, or of a struct "
-        "or union that is given its name there, or has none and is copied.",
+        "A variable declared in the region is used behind it; or it is a pointer, static or extern, an array whose "
+        "size changes, or of a struct or union that is given its name there, or has none and is copied.",
         "Declare it, or its type, before the region.",
         "double *p = A;",
     ),

@@ -12,6 +12,7 @@ from codegen.diagnostics import InputError, Unsupported
 from codegen.gpu.staged import terms_text
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.corpus import KERNELS
 from tests.gpu.programs import build, link, needs_cxx, run_program
 
 PROGRAM = """#include <stdio.h>
@@ -120,3 +121,11 @@ def test_a_plan_of_the_users() -> None:
     for wrong in (plan.replace("S3.j:896", "S3.j:100"), plan.replace("  stage x in shared at S3.j:896 stages 2\n", "")):
         with pytest.raises((InputError, Unsupported), match="one thread adds up"):
             generate("f.c", PROGRAM.replace("LOOP", LOOPS["sum"]), GenOptions(target="cuda", plan_text=wrong))
+
+
+def test_no_pointer_says_that_other_threads_keep_off() -> None:
+    """Terms read what the first thread has written ahead of the last barrier; such pointers must not be restricted."""
+    path = KERNELS / "ludcmp.c"
+    text = generate(str(path), path.read_text(), GenOptions(target="cuda")).extra.file(".tw.cu")
+    heads = re.findall(r"__launch_bounds__\(\d+, 1\) \w+\(([^)]*)\)\n\{\n  enum \{ THREADS = \d+, WARP", text)
+    assert any("double *x" in h for h in heads) and not any("restrict" in h for h in heads)

@@ -77,3 +77,15 @@ def test_memory_is_shared_where_the_source_has_an_order(pragma: str) -> None:
     """Threads of the source's own would race for elements that are read and written."""
     report = run(ANY_ORDER.replace("PRAGMA", pragma))
     assert report.ok and ("arrays that overlap" in report.lines[0]) == (not pragma), report.lines
+
+
+def test_memory_is_shared_by_arrays_that_no_promise_is_about() -> None:
+    """The threads' loop is about y alone: the source says what it computes with y in x, too."""
+    text = (
+        "void f(int n, int m, double *x, double *y)\n{\n#pragma scop\n"
+        "  for (int i = 0; i < n; i++) x[i] = i;\n"
+        "#pragma omp parallel for\n  for (int i = 0; i < n; i++) y[2 * i] = 1;\n"
+        "  for (int j = 0; j < m; j++) y[j] = x[j] + 1;\n#pragma endscop\n}\n"
+    )
+    report = run(text)
+    assert report.ok and "arrays that overlap" in report.lines[0], report.lines

@@ -117,6 +117,8 @@ REFUSED = {
     " for (int i = 0; i < m; i++) y[i] = x[i] + 1; }}} x[0] = 3;",
     "swapped_under_a_condition": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { if (b[k] > 0)"
     " { t = x; x = y; y = t; } for (int i = 0; i < m; i++) y[i] = x[i] + 1; }}}",
+    "swapped_by_another_of_its_name": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) {"
+    " for (int i = 0; i < m; i++) y[i] = x[i] + 1; t = x; double *x = y; y = t; x[0] += 1; }}}",
     "swapped_and_spared": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { t = x; x = y; y = t;"
     " for (int i = 0; i < m; i++) t[i] = x[i] + 1; }}}",
     "another_type": "{{for (int i = 0; i < n; i++) { int *x = (int *)a; x[i] = 1; }}}",

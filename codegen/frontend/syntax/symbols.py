@@ -200,6 +200,7 @@ def part_of(site: RegionSite, path: Sequence[tuple[int, int]], first: int, after
     _declare_all(known, site.types, items[:first])
     front = _pragmas_before(items, first) if first else () if path else site.front
     loc = location(items[first], site.loc) if items[first:after] else site.loc
+    _check_own(items[first:after], items[after:], loc)
     return replace(
         site, statements=items[first:after], variables=known, around=tuple(around), front=front,
         loc=replace(loc, col=1),
@@ -270,7 +271,9 @@ def _search_block(
             front = _pragmas_before(items, k)
             if _without_braces(node) and len(items) == k + 2:
                 return _Place(items[k + 1 :], front, open=True)
-            return _Place(_until_end(items[k + 1 :], last, loc), front)
+            inside = _until_end(items[k + 1 :], last, loc)
+            _check_own(inside, items[k + 1 + len(inside) :], loc)
+            return _Place(inside, front)
         if isinstance(item, c_ast.Decl):
             _declare(local, types, item, "local")
         elif isinstance(item, c_ast.Node):
@@ -325,6 +328,23 @@ def _until_end(items: tuple[c_ast.Node, ...], last: int, loc: Loc) -> tuple[c_as
         if _is_pragma(item, "endscop", last):
             return items[:k]
     raise _split(loc)
+
+
+def _check_own(inside: Sequence[c_ast.Node], behind: Sequence[c_ast.Node], loc: Loc) -> None:
+    """What a region declares ends with it, since its text stands in braces. Raises Unsupported where it is used behind
+    the region."""
+    for x in inside:
+        if isinstance(x, c_ast.Decl) and x.name and any(_named(b, x.name) for b in behind):
+            raise Unsupported(
+                "local-declaration",
+                f"`{x.name}` is declared in the region and used behind it",
+                location(x, loc),
+                "declare it before the region",
+            )
+
+
+def _named(node: c_ast.Node, name: str) -> bool:
+    return bool(isinstance(node, c_ast.ID) and node.name == name) or any(_named(child, name) for child in node)
 
 
 def _split(loc: Loc) -> Unsupported:

@@ -45,8 +45,10 @@ def kernel_text(scop: Scop, p: TermsKernel, how: Printed) -> str:
     except Unread as problem:
         raise Unsupported("no-proof", str(problem), scop.loc) from None
     stmts = ", ".join(t.instance.stmt for t in p.loops)
+    # What the first thread writes, terms of others may read behind a barrier: a restricted pointer says that none does.
+    parameters = {n: text.replace("*__restrict__ ", "*") for n, text in how.parameters.items()}
     values = {
-        "name": how.name, "parameters": how.parameters, "body": body, "threads": THREADS, "warp": WARP, "terms": TERMS,
+        "name": how.name, "parameters": parameters, "body": body, "threads": THREADS, "warp": WARP, "terms": TERMS,
         "bytes": STAGES * TERMS * 8, "step": p.step,
         "comment": f"{stmts}: one thread adds up terms that the rest of its block computes, {TERMS} at a time",
     }  # fmt: skip

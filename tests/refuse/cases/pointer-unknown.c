@@ -1,9 +1,9 @@
 /* expect: pointer-unknown 6:16 */
-void f(int n, double A[n], double B[n])
+void f(int n, int k, double A[n], double B[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++) {
-        double *p = A[i] > 0.0 ? A : B;
+        double *p = k++ > 2 ? A : B;
         p[i] = 0.0;
     }
 #pragma endscop

@@ -52,8 +52,9 @@ def _loop(site: RegionSite, node: c_ast.Node) -> c_ast.Node:
 
 
 def _exchanged(items: Sequence[c_ast.Node]) -> tuple[str, str, str] | None:
-    """The spare variable and the two that are exchanged by it."""
-    if len(items) < 3:
+    """The spare variable and the two that are exchanged by it. What is declared behind it is another variable of that
+    name."""
+    if len(items) < 3 or any(isinstance(x, c_ast.Decl) for x in items[1:]):
         return None
     pairs = []
     for item in items:
