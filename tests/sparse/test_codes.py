@@ -44,7 +44,7 @@ def test_types(values: str, indices: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("values, indices", itertools.product(("f32", "f64", "i32", "i64"), ("32", "64")))
+@pytest.mark.parametrize("values, indices", [*itertools.product(("f32", "f64", "i32", "i64"), ("32", "64"))])
 def test_every_type_with_sanitizers(values: str, indices: str) -> None:
     words = ("3", "--formats", "COO3,CSF,ALTO", "--with", "ALTO", "--values", values, "--indices", indices)
     assert " 0 failures" in pairs(*words)
