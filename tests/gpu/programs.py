@@ -11,10 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from codegen.diagnostics import InputError
+from codegen.gpu.dialect import CUDA
 from codegen.gpu.emulation import FLAGS, emulator_folder
+from codegen.gpu.region import made_for_device
 from codegen.limits import PROGRAM, run
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
+from codegen.region import ProvenRegion
+from codegen.region_model import model_region
+from codegen.source_file import open_source
 from tests.corpus import KERNELS
 
 C = ("-std=gnu11", "-O1", "-DTW_DEVICE_ALWAYS", "-ffp-contract=off", "-fwrapv", "-Wall", "-Wextra", "-Werror",
@@ -97,3 +103,18 @@ def build(
     compiled(["gcc", *C, *flags, str(path), "-lm", "-o", str(original)])
     device, header = made.extra.file(".tw.cu"), made.extra.file(".tw.h")
     return Built(made, original, link(folder, name, made.text, device, header, emulator, (*flags, *defined)))
+
+
+def device_region(text: str, options: GenOptions, path: str = "f.c") -> ProvenRegion:
+    """The one region of a text, in the order and with the proofs of a device."""
+    (found,) = open_source(path, text, options).slices
+    model = model_region(found, options)
+    assert model is not None
+    return made_for_device(model, options, CUDA)
+
+
+def why_refused(text: str, plan: str) -> str:
+    """What is said of a plan for a region that cannot be carried out."""
+    with pytest.raises(InputError) as error:
+        generate("f.c", text, GenOptions(target="cuda", stem="f", plan_text=plan))
+    return error.value.message

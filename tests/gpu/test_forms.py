@@ -9,15 +9,11 @@ import islpy as isl
 import pytest
 
 from codegen.gpu import transfers
-from codegen.gpu.dialect import CUDA
-from codegen.gpu.region import made_for_device
 from codegen.options import CppOptions, GenOptions
 from codegen.plan.model import Expand, Forward, Registers, StageShared, StripMine
 from codegen.region import ProvenRegion
-from codegen.region_model import model_region
-from codegen.source_file import open_source
 from tests.corpus import KERNELS
-from tests.gpu.programs import build, link, needs_cxx, run_program
+from tests.gpu.programs import build, device_region, link, needs_cxx, run_program
 
 OPTIONS = GenOptions(target="cuda", device="h200", cpp=CppOptions(args=(f"-I{KERNELS}",)))
 SCALED = """#include <math.h>
@@ -60,10 +56,7 @@ int main(int argc, char **argv)
 
 def _made(name: str) -> ProvenRegion:
     path = KERNELS / f"{name}.c"
-    (found,) = open_source(str(path), path.read_text(encoding="utf-8"), OPTIONS).slices
-    model = model_region(found, OPTIONS)
-    assert model is not None
-    return made_for_device(model, OPTIONS, CUDA)
+    return device_region(path.read_text(encoding="utf-8"), OPTIONS, str(path))
 
 
 @pytest.mark.parametrize(("name", "kinds"), [

@@ -8,27 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from codegen.gpu.dialect import CUDA
-from codegen.gpu.region import device_code, made_for_device
+from codegen.gpu.region import device_code
 from codegen.gpu.tiles.find import TiledProduct, _apart
 from codegen.options import CppOptions, GenOptions
 from codegen.plan.model import Registers, StripMine
 from codegen.region import ProvenRegion
-from codegen.region_model import model_region
 from codegen.scop.model import Scop
-from codegen.source_file import open_source
 from tests.corpus import KERNELS
-from tests.gpu.programs import build, needs_cxx
+from tests.gpu.programs import build, device_region, needs_cxx
 
 OPTIONS = GenOptions(target="cuda", device="h200", cpp=CppOptions(args=(f"-I{KERNELS}",)))
 
 
 def _made(name: str) -> ProvenRegion:
     path = KERNELS / f"{name}.c"
-    (found,) = open_source(str(path), path.read_text(encoding="utf-8"), OPTIONS).slices
-    model = model_region(found, OPTIONS)
-    assert model is not None
-    return made_for_device(model, OPTIONS, CUDA)
+    return device_region(path.read_text(encoding="utf-8"), OPTIONS, str(path))
 
 
 def _products(made: ProvenRegion) -> tuple[Scop, tuple[TiledProduct, ...]]:

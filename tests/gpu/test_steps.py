@@ -8,21 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from codegen.diagnostics import InputError, Unsupported
+from codegen.diagnostics import Unsupported
 from codegen.gpu.dialect import CUDA
 from codegen.gpu.emit import device_part
-from codegen.gpu.region import device_code, made_for_device
-from codegen.gpu.steps import prove, text
+from codegen.gpu.region import device_code
+from codegen.gpu.steps import cells, prove, text
 from codegen.gpu.steps.model import BARRIER, BlockShape, CarriedArray, StepEvent, StepTile
 from codegen.gpu.steps.prove import wrong_steps
 from codegen.gpu.steps.read_back import read_cell
+from codegen.gpu.tiles.text import RegisterBody
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.region import ProvenRegion
-from codegen.region_model import model_region
-from codegen.source_file import open_source
 from codegen.verify.text.read import Unread
-from tests.gpu.programs import build, needs_cxx
+from tests.gpu.programs import build, device_region, needs_cxx, why_refused
 
 SOURCE = """#include <stdio.h>
 #include <stdlib.h>
@@ -135,9 +134,7 @@ def test_launches_are_few(tmp_path: Path, emulator: Path) -> None:
     ],
 )
 def test_a_plan_that_is_refused(kind: str, tile: str, why: str) -> None:
-    with pytest.raises(InputError) as error:
-        generate("f.c", source(kind), GenOptions(target="cuda", stem="f", plan_text=plan(kind, tile)))
-    assert why in error.value.message
+    assert why in why_refused(source(kind), plan(kind, tile))
 
 
 @pytest.mark.parametrize(
@@ -150,17 +147,13 @@ def test_a_plan_that_is_refused(kind: str, tile: str, why: str) -> None:
 def test_what_has_no_tiles(old: str, new: str, why: str) -> None:
     text = source("star").replace(old, new)
     assert text != source("star")
-    with pytest.raises(InputError) as error:
-        generate("f.c", text, GenOptions(target="cuda", stem="f", plan_text=plan("star")))
-    assert why in error.value.message
+    assert why in why_refused(text, plan("star"))
 
 
 @cache
 def region(kind: str) -> tuple[ProvenRegion, StepTile]:
     options = GenOptions(target="cuda", plan_text=plan(kind))
-    model = model_region(open_source("f.c", source(kind), options).slices[0], options)
-    assert model is not None
-    made = made_for_device(model, options, CUDA)
+    made = device_region(source(kind), options)
     (tile,) = device_code(made, options).steps
     return made, tile
 
@@ -212,18 +205,18 @@ def test_planted_faults(monkeypatch: pytest.MonkeyPatch) -> None:
         ("first", lambda k: f"block * (SIDE_{k} - 2 * MARGIN_{k} - 1) - MARGIN_{k}", "by no block, or by two"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(prove, name, value)
+            patch.setattr(prove if name == "PLACE" else cells, name, value)
             assert why in wrong(tile)
 
 
 def test_a_point_that_is_computed_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     made, _ = region("star")
     code = device_code(made, GenOptions(target="cuda"))
-    plain = text.RegisterBody.statement
+    plain = RegisterBody.statement
     faults = (("0.2", "0.3"), ("tw_p1 - 1", "tw_p1 - 2"), ("tw_r < ROWS - 1", "tw_r < ROWS"), ("tw_own[tw_r] + ", ""))
     for old, new in faults:
         with monkeypatch.context() as patch:
-            patch.setattr(text.RegisterBody, "statement",
+            patch.setattr(RegisterBody, "statement",
                           lambda self, s, at, a=old, b=new: plain(self, s, at).replace(a, b, 1))  # fmt: skip
             with pytest.raises(Unsupported):
                 device_part(made.program.scop, made.program.deps, code, CUDA, "host")

@@ -4,17 +4,18 @@ starts launches in pairs."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from codegen.ast.ctree import Bin, CExpr, Int
-from codegen.gpu.body import plain_type
+from codegen.ast.ctree import Bin, CExpr, Instance, Int, Name
+from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.staged.read_back import check_statements
 from codegen.gpu.steps.model import TIME, BlockShape, CarriedArray, LoadedArray, first
-from codegen.gpu.tiles.text import Printed
+from codegen.gpu.tiles.text import Printed, RegisterBody
 from codegen.gpu.transfers import strides_of
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.strategy.loops.stencil import Stencil
+from codegen.strategy.loops.stencil import Stencil, StencilSweep
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.templates import environment
 
@@ -136,6 +137,34 @@ class LaunchContext:
             f"tw_x{k} >= {self.ints.text(lows[k], 5)} && tw_x{k} < {self.ints.text(highs[k], 5)}" for k in axes
         ]
         return " && ".join(found) or "true"
+
+    def _statement(
+        self, x: StencilSweep, new: str, cell: Callable[[str, tuple[int, ...]], str]
+    ) -> tuple[str, Instance, dict[int, str]]:
+        """The statement of a sweep at a point, with `new` for what it writes and `cell` for values at a distance; the
+        point; and what stands for which access."""
+        s, stencil = self.scop.statement(x.stmt), self.tile.stencil
+        index: list[tuple[CExpr, ...]] = []
+        known: dict[int, str] = {}
+        for k, (name, shift, clock) in enumerate(zip(x.arrays, x.shifts, x.clocks, strict=True)):
+            if shift is None:
+                assert clock is not None
+                index.append((plus(Name("tw_time"), clock),))
+                continue
+            index.append(tuple(plus(Name(f"tw_x{d}"), shift[d]) for d in range(stencil.axes)))
+            if k == s.target:
+                known[k] = new
+            elif name in stencil.written:
+                known[k] = cell(name, shift)
+        at = Instance(s.name, (), tuple(index), ())
+        return RegisterBody(self.scop, self.ints, {}, frozenset(), self.calls, known).statement(s, at), at, known
+
+    def _check_statement(self, body: str, x: StencilSweep, at: Instance, known: Mapping[int, str]) -> None:
+        """Raises Unread unless a point is computed as the plain sweep does it, from what stands for its elements."""
+        s = self.scop.statement(x.stmt)
+        plain = DeviceBody(self.scop, self.ints, {}, frozenset(), self.calls)
+        cells = {text: plain.access(s, at, k) for k, text in known.items()}
+        check_statements([body], [plain.statement(s, at)], cells, {})
 
     def _refused(self) -> list[str]:
         """Sweeps without points: the plain loops do nothing then."""

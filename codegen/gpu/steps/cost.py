@@ -28,12 +28,17 @@ def resident(p: StepTile, device: Device) -> int:
     """Blocks that a multiprocessor has room for at once; 0 where it has none."""
     further = max(0, len(p.stencil.written) - 2)
     registers = CELL * p.shape.rows + OTHERS + EACH * further
-    if registers > device.registers_per_thread or p.room > device.shared_per_block:
+    return at_once(registers, p.room, p.shape.threads, device)
+
+
+def at_once(registers: int, room: int, threads: int, device: Device) -> int:
+    """Blocks of so many threads, registers of each, and bytes of shared memory that a multiprocessor has room for."""
+    if registers > device.registers_per_thread or room > device.shared_per_block:
         return 0
     return min(
-        device.shared_per_multiprocessor // (p.room + AHEAD),
-        device.registers_per_multiprocessor // (registers * p.shape.threads),
-        device.threads_per_multiprocessor // p.shape.threads,
+        device.shared_per_multiprocessor // (room + AHEAD),
+        device.registers_per_multiprocessor // (registers * threads),
+        device.threads_per_multiprocessor // threads,
         device.blocks_per_multiprocessor,
     )
 

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from math import prod
 
-import islpy as isl
-
+from codegen.gpu.steps.cells import wrong_blocks, wrong_rows, wrong_shape
 from codegen.gpu.steps.context import Tile
-from codegen.gpu.steps.model import BARRIER, LOAD, PLACE, ROW, SWEEP, StepTile, first, is_thin, reads_of
+from codegen.gpu.steps.model import BARRIER, LOAD, PLACE, SWEEP, StepTile, is_thin, reads_of
 from codegen.gpu.tiles.model import parsed
 from codegen.gpu.tiles.prove import bijection, box, relation, space_of
-from codegen.verify.readback import TreePoint
 
 
 def wrong_steps(p: StepTile, most: int, threads: int) -> str:
@@ -25,8 +23,9 @@ def wrong_steps(p: StepTile, most: int, threads: int) -> str:
     block; empty where all go through."""
     return (
         _wrong_sizes(p, most, threads)
-        or _wrong_cells(p)
-        or _wrong_blocks(p)
+        or wrong_rows(p.shape, p.constants)
+        or _wrong_places(p)
+        or wrong_blocks(p.shape, p.margins, p.constants, 0)
         or wrong_arrays(p)
         or _wrong_values(p)
         or wrong_meetings(p)
@@ -37,38 +36,16 @@ def _wrong_sizes(p: StepTile, most: int, threads: int) -> str:
     shape = p.shape
     if shape.steps < 1 or len(shape.sides) != p.stencil.axes:
         return f"a tile of this stencil has {p.stencil.axes} sides"
-    if shape.chunks < 1 or shape.chunks * prod(shape.sides[1:]) != shape.threads or shape.threads > threads:
-        return "a block has threads for whole lines of a tile, and no more than the device can have"
-    if shape.rows * shape.chunks != shape.sides[0]:
-        return "threads have no equal parts of a tile"
-    if any(n <= 2 * m for n, m in zip(shape.sides, p.margins, strict=True)):
-        return "tiles are all overlap: values travel further in so many iterations"
-    if p.room > most:
-        return f"a tile takes {p.room} bytes of shared memory, of which a block has {most}"
-    return ""
+    room = f"a tile takes {p.room} bytes of shared memory, of which a block has {most}" if p.room > most else ""
+    return wrong_shape(shape, p.margins, threads) or room
 
 
-def _wrong_cells(p: StepTile) -> str:
-    """Every cell is one row of one thread, and has a place of its own."""
-    shape, values = p.shape, p.constants
-    rows = relation(space_of(("chunk", "r"), (shape.chunks, shape.rows)), (parsed(ROW, values),))
-    if not bijection(rows, box(shape.sides[0])):
-        return "a row of a tile belongs to no thread, or to two"
-    names = tuple(f"p{k}" for k in range(len(shape.sides)))
-    places = relation(space_of(names, shape.sides), (parsed(PLACE[len(names)], values),))
-    if not bijection(places, box(prod(shape.sides))):
-        return "two cells have one place in shared memory, or one has none"
-    return ""
-
-
-def _wrong_blocks(p: StepTile) -> str:
-    """Every point belongs to one cell of one block, of those that are not in its margins."""
-    for k, (side, margin) in enumerate(zip(p.shape.sides, p.margins, strict=True)):
-        domain = isl.Set(f"{{ [block, p] : 0 <= block and {margin} <= p < {side - margin} }}")
-        at = TreePoint(domain, ("block", "p"), (), (), ())
-        if not bijection(relation(at, (parsed(f"{first(k)} + p", p.constants),)), isl.Set("{ [x] : 0 <= x }")):
-            return "a point is written by no block, or by two"
-    return ""
+def _wrong_places(p: StepTile) -> str:
+    """Every cell has a place of its own."""
+    sides = p.shape.sides
+    names = tuple(f"p{k}" for k in range(len(sides)))
+    places = relation(space_of(names, sides), (parsed(PLACE[len(names)], p.constants),))
+    return "" if bijection(places, box(prod(sides))) else "two cells have one place in shared memory, or one has none"
 
 
 def wrong_arrays(p: Tile) -> str:

@@ -6,14 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from codegen.ast.ctree import CExpr, Instance, Name
+from codegen.ast.ctree import Instance
 from codegen.diagnostics import Unsupported
-from codegen.gpu.body import DeviceBody
-from codegen.gpu.staged.read_back import check_statements
-from codegen.gpu.steps.context import LaunchContext, StepText, plus, printer, render
+from codegen.gpu.steps.context import LaunchContext, StepText, printer, render
 from codegen.gpu.steps.model import PLACE, LoadedArray, StepTile, is_thin
 from codegen.gpu.steps.read_back import read_cell
-from codegen.gpu.tiles.text import Printed, RegisterBody
+from codegen.gpu.tiles.text import Printed
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.strategy.loops.stencil import StencilSweep
@@ -25,6 +23,7 @@ LOCALS = (
     "begin_0", "base_0", "base_1", "base_2", "left", "pairs", "pair", "grid", "block", "blocks_0", "blocks_1",
     "blocks_2", "room", "have", "bytes",
 )  # fmt: skip
+
 
 def kernel_text(scop: Scop, p: StepTile, how: Printed, calls: Mapping[str, str], api: str) -> StepText:
     """The kernel, and the function that starts it."""
@@ -97,20 +96,7 @@ class _Context(LaunchContext):
     def _sweep(self, number: int, x: StencilSweep) -> dict[str, object]:
         p, s = self.tile, self.scop.statement(x.stmt)
         axes = p.stencil.axes
-        index: list[tuple[CExpr, ...]] = []
-        known: dict[int, str] = {}
-        for k, (name, shift, clock) in enumerate(zip(x.arrays, x.shifts, x.clocks, strict=True)):
-            if shift is None:
-                assert clock is not None
-                index.append((plus(Name("tw_time"), clock),))
-                continue
-            index.append(tuple(plus(Name(f"tw_x{d}"), shift[d]) for d in range(axes)))
-            if k == s.target:
-                known[k] = "tw_next[tw_r]"
-            elif name in p.stencil.written:
-                known[k] = self._cell(number, name, shift)
-        at = Instance(s.name, (), tuple(index), ())
-        body = RegisterBody(self.scop, self.ints, {}, frozenset(), self.calls, known).statement(s, at)
+        body, at, known = self._statement(x, "tw_next[tw_r]", lambda name, shift: self._cell(number, name, shift))
         self.check(body, number, at, known)
         own = self._cell(number, x.target, (0,) * axes)
         return {
@@ -124,15 +110,13 @@ class _Context(LaunchContext):
     def check(self, body: str, sweep: int, at: Instance, known: Mapping[int, str]) -> None:
         """Raises Unsupported unless a point is computed as the plain sweep does it, from cells of the same points."""
         p, x = self.tile, self.tile.stencil.sweeps[sweep]
-        s, held = self.scop.statement(x.stmt), p.held(sweep)
-        plain = DeviceBody(self.scop, self.ints, {}, frozenset(), self.calls)
-        cells = {text: plain.access(s, at, k) for k, text in known.items()}
+        held = p.held(sweep)
         try:
-            for k in known.keys() - {s.target}:
+            for k in known.keys() - {self.scop.statement(x.stmt).target}:
                 found = read_cell(known[k], self._tile_of(held) if held else "", p.stencil.axes)
                 if found != (self._tile_of(x.arrays[k]), x.shifts[k]):
                     raise Unread(f"`{known[k]}` stands for another element of `{x.arrays[k]}`")
-            check_statements([body], [plain.statement(s, at)], cells, {})
+            self._check_statement(body, x, at, known)
         except Unread as problem:
             raise Unsupported("no-proof", str(problem), self.scop.loc) from None
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import ceil, prod
 
 from codegen.gpu.plan.device import Device
-from codegen.gpu.steps.cost import AHEAD, CACHE, REACHED, operations, rate
+from codegen.gpu.steps.cost import CACHE, REACHED, at_once, operations, rate
 from codegen.gpu.stream.model import StreamTile
 from codegen.scop.model import Scop
 
@@ -31,15 +31,7 @@ def registers(p: StreamTile) -> int:
 
 def resident(p: StreamTile, device: Device) -> int:
     """Blocks that a multiprocessor has room for at once; 0 where it has none."""
-    taken = registers(p)
-    if taken > device.registers_per_thread or p.room > device.shared_per_block:
-        return 0
-    return min(
-        device.shared_per_multiprocessor // (p.room + AHEAD),
-        device.registers_per_multiprocessor // (taken * p.shape.threads),
-        device.threads_per_multiprocessor // p.shape.threads,
-        device.blocks_per_multiprocessor,
-    )
+    return at_once(registers(p), p.room, p.shape.threads, device)
 
 
 def step(scop: Scop, p: StreamTile, device: Device, among: int) -> float:

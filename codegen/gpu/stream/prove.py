@@ -14,15 +14,13 @@ from __future__ import annotations
 
 from math import prod
 
-import islpy as isl
-
-from codegen.gpu.steps.model import BARRIER, LOAD, ROW, SWEEP, first
+from codegen.gpu.steps.cells import wrong_blocks, wrong_rows, wrong_shape
+from codegen.gpu.steps.model import BARRIER, LOAD, SWEEP
 from codegen.gpu.steps.prove import wrong_arrays
 from codegen.gpu.stream.model import COPY, KEEP, PLACE, WAIT, StreamTile, values_read
 from codegen.gpu.tiles.model import parsed
 from codegen.gpu.tiles.prove import bijection, box, relation, space_of
 from codegen.scop.model import Scop
-from codegen.verify.readback import TreePoint
 
 MOST_ROWS = 32  # of a thread: bits of a word
 
@@ -32,8 +30,9 @@ def wrong_stream(scop: Scop, p: StreamTile, most: int, threads: int) -> str:
     block; empty where all go through."""
     return (
         _wrong_sizes(p, most, threads)
-        or _wrong_cells(p)
-        or _wrong_blocks(p)
+        or wrong_rows(p.shape, p.constants)
+        or _wrong_places(p)
+        or wrong_blocks(p.shape, p.margins[1:], p.constants, 1)
         or wrong_arrays(p)
         or _wrong_order(p)
         or _wrong_planes(scop, p)
@@ -45,12 +44,10 @@ def _wrong_sizes(p: StreamTile, most: int, threads: int) -> str:
     shape = p.shape
     if shape.steps < 1 or len(shape.sides) != p.stencil.axes - 1:
         return f"a plane of this stencil's tiles has {p.stencil.axes - 1} sides"
-    if shape.chunks < 1 or shape.chunks * prod(shape.sides[1:]) != shape.threads or shape.threads > threads:
-        return "a block has threads for whole lines of a tile, and no more than the device can have"
-    if shape.rows * shape.chunks != shape.sides[0] or shape.rows > MOST_ROWS:
+    if wrong := wrong_shape(shape, p.margins[1:], threads):
+        return wrong
+    if shape.rows > MOST_ROWS:
         return "threads have no equal parts of a tile"
-    if any(n <= 2 * m for n, m in zip(shape.sides, p.margins[1:], strict=True)):
-        return "tiles are all overlap: values travel further in so many iterations"
     if p.room > most:
         return f"planes take {p.room} bytes of shared memory, of which a block has {most}"
     if any(p.phases % n for v in p.versions for n in (v.kept, v.shared) if n):
@@ -58,27 +55,13 @@ def _wrong_sizes(p: StreamTile, most: int, threads: int) -> str:
     return ""
 
 
-def _wrong_cells(p: StreamTile) -> str:
-    """Every cell is one row of one thread, and has a place of its own in each plane."""
-    shape, values = p.shape, p.constants
-    rows = relation(space_of(("chunk", "r"), (shape.chunks, shape.rows)), (parsed(ROW, values),))
-    if not bijection(rows, box(shape.sides[0])):
-        return "a row of a tile belongs to no thread, or to two"
+def _wrong_places(p: StreamTile) -> str:
+    """Every cell has a place of its own in each plane."""
     for planes in {v.shared for v in p.versions if v.shared}:
-        extents = (planes, *shape.sides)
-        places = relation(space_of(("plane", "p1", "p2"), extents), (parsed(PLACE, values),))
+        extents = (planes, *p.shape.sides)
+        places = relation(space_of(("plane", "p1", "p2"), extents), (parsed(PLACE, p.constants),))
         if not bijection(places, box(prod(extents))):
             return "two cells have one place in shared memory, or one has none"
-    return ""
-
-
-def _wrong_blocks(p: StreamTile) -> str:
-    """Every point of a plane belongs to one cell of one block, of those that are not in its margins."""
-    for k, (side, margin) in enumerate(zip(p.shape.sides, p.margins[1:], strict=True), 1):
-        domain = isl.Set(f"{{ [block, p] : 0 <= block and {margin} <= p < {side - margin} }}")
-        at = TreePoint(domain, ("block", "p"), (), (), ())
-        if not bijection(relation(at, (parsed(f"{first(k)} + p", p.constants),)), isl.Set("{ [x] : 0 <= x }")):
-            return "a point is written by no block, or by two"
     return ""
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from codegen.ast.ctree import CExpr, Instance, Name
+from codegen.ast.ctree import CExpr, Instance
 from codegen.diagnostics import Unsupported
-from codegen.gpu.body import DeviceBody
-from codegen.gpu.staged.read_back import check_statements
-from codegen.gpu.steps.context import LaunchContext, StepText, plus, printer, render
+from codegen.gpu.steps.context import LaunchContext, StepText, printer, render
 from codegen.gpu.stream.model import PLACE, StreamTile, Version, values_read
 from codegen.gpu.stream.read_back import read_cell
-from codegen.gpu.tiles.text import Printed, RegisterBody
+from codegen.gpu.tiles.text import Printed
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.verify.text.read import Unread
@@ -99,41 +97,25 @@ class _Context(LaunchContext):
 
     def _body(self, number: int, v: Version) -> list[str]:
         """The statement of a sweep, for one cell."""
-        p, x = self.tile, self.tile.stencil.sweeps[v.sweep]
-        s = self.scop.statement(x.stmt)
-        index: list[tuple[CExpr, ...]] = []
-        known: dict[int, str] = {}
-        for k, (name, shift, clock) in enumerate(zip(x.arrays, x.shifts, x.clocks, strict=True)):
-            if shift is None:
-                assert clock is not None
-                index.append((plus(Name("tw_time"), clock),))
-                continue
-            index.append(tuple(plus(Name(f"tw_x{d}"), shift[d]) for d in range(p.stencil.axes)))
-            if k == s.target:
-                known[k] = f"tw_new_{number}[tw_r]"
-            elif name in p.stencil.written:
-                known[k] = self._cell(number, name, shift)
-        at = Instance(s.name, (), tuple(index), ())
-        body = RegisterBody(self.scop, self.ints, {}, frozenset(), self.calls, known).statement(s, at)
+        x, zero = self.tile.stencil.sweeps[v.sweep], (0,) * self.tile.stencil.axes
+        new = f"tw_new_{number}[tw_r]"
+        body, at, known = self._statement(x, new, lambda name, shift: self._cell(number, name, shift))
         self._check(body, number, at, known)
-        if s.op == "=":
+        if self.scop.statement(x.stmt).op == "=":
             return [body]
-        before = self._cell(number, x.target, (0,) * p.stencil.axes)
-        self._check_cell(before, number, x.target, (0,) * p.stencil.axes)
-        return [f"tw_new_{number}[tw_r] = {before};", body]
+        before = self._cell(number, x.target, zero)
+        self._check_cell(before, number, x.target, zero)
+        return [f"{new} = {before};", body]
 
     def _check(self, body: str, number: int, at: Instance, known: Mapping[int, str]) -> None:
         """Raises Unsupported unless a point is computed as the plain sweep does it, from cells of the same points."""
         x = self.tile.stencil.sweeps[self.tile.versions[number].sweep]
-        s = self.scop.statement(x.stmt)
-        plain = DeviceBody(self.scop, self.ints, {}, frozenset(), self.calls)
-        cells = {text: plain.access(s, at, k) for k, text in known.items()}
-        for k in known.keys() - {s.target}:
+        for k in known.keys() - {self.scop.statement(x.stmt).target}:
             shift = x.shifts[k]
             assert shift is not None
             self._check_cell(known[k], number, x.arrays[k], shift)
         try:
-            check_statements([body], [plain.statement(s, at)], cells, {})
+            self._check_statement(body, x, at, known)
         except Unread as problem:
             raise Unsupported("no-proof", str(problem), self.scop.loc) from None
 
