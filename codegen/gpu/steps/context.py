@@ -124,7 +124,7 @@ class LaunchContext:
             "cell": f"tw_p{axis}" if axis else "tw_first_row",
             "formula": re.sub(r"\bblock\b", number, first(axis)), "blocks": f"tw_blocks_{axis}",
             "most": MOST_BLOCKS[axes - 1 - axis],
-            "extent": extent if extent.isdigit() else f"(long)({extent})",
+            "extent": extent if extent.isdigit() else f"(long){extent if extent.isidentifier() else f'({extent})'}",
         }  # fmt: skip
 
     def _strides(self) -> tuple[str, ...]:

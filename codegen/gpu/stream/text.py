@@ -64,7 +64,8 @@ class _Context(LaunchContext):
     def _worth(self) -> str:
         """Are plain launches predicted to take less time? Empty where nothing is known of the device."""
         pace = self.tile.pace
-        points = " * ".join(f"(double){self._point(k)['extent']}" for k in range(self.tile.stencil.axes))
+        extents = [str(self._point(k)["extent"]) for k in range(self.tile.stencil.axes)]
+        points = " * ".join(["(double)" + extents[0], *extents[1:]])
         return f"tw_least * {pace.step:.3g} > {points} * {pace.plain:.3g}" if pace else ""
 
     def _mask(self, lows: Sequence[CExpr], highs: Sequence[CExpr], masks: dict[str, str]) -> str:
