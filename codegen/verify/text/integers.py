@@ -11,7 +11,11 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
 
-_INTEGERS = frozenset(("long", "int", "unsigned long", "unsigned int", "unsigned", "size_t", "ptrdiff_t"))
+_WIDE = frozenset(("long", "ptrdiff_t"))  # types of all integers here: they lose nothing
+_NATURAL = frozenset(("unsigned long", "size_t"))
+_NARROW = frozenset(("int", "unsigned", "unsigned int"))
+_MOST = 2**31 - 1
+_COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 
 
 class IntegerCondition(NamedTuple):
@@ -85,14 +89,14 @@ class Integers:
             return poly(int(text))
         if e.kind == "name":
             return self._name(e.text)
-        if e.kind == "cast" and e.text in _INTEGERS:
-            return self.value(e.kids[0])
+        if e.kind == "cast" and e.text in _WIDE | _NATURAL | _NARROW:
+            return self._cast(e.text, self.value(e.kids[0]))
         if e.kind == "unary" and e.text in "+-":
             x = self.value(e.kids[0])
             return -x if e.text == "-" else x
         if e.kind == "binary" and e.text in ("+", "-", "*", "/", "%"):
             return self._binary(e)
-        if e.kind == "binary" and e.text in ("<", ">", "<=", ">=", "==", "!="):
+        if e.kind == "binary" and e.text in _COMPARED:
             return self._flag(e)
         if e.kind == "choose":
             return self._chosen(e)
@@ -105,6 +109,13 @@ class Integers:
         if e.kind == "index" and e.kids[0].kind == "name" and e.kids[0].text not in self.names:
             return f.opaque(f"{e.kids[0].text}[]", self.value(e.kids[1]))
         raise Unread(f"an integer {show(e)}")
+
+    def _cast(self, kind: str, x: Poly) -> Poly:
+        """A number in another type: itself where that can hold it, else one that only the same cast makes."""
+        fits = kind in _WIDE or (kind in _NATURAL and self.facts.holds(x))
+        if fits or (self.facts.holds(x) and x.number is not None and x.number <= _MOST):
+            return x
+        return self.facts.opaque(f"({kind})", x)
 
     def _name(self, name: str) -> Poly:
         found = self.names.get(name)
@@ -218,12 +229,19 @@ class Integers:
         if e.kind == "name" and isinstance(self.names.get(e.text), IntegerCondition):
             found: IntegerCondition = self.names[e.text]
             return found
-        if e.kind == "binary" and e.text in ("<", ">", "<=", ">=", "==", "!="):
+        if e.kind == "binary" and e.text in _COMPARED:
             if any(_floats(k) for k in e.kids):
                 return UNKNOWN
             x, y = (self.value(k) for k in e.kids)
             return _compared(e.text, x, y)
         return _compared("!=", self.value(e), ZERO)
+
+
+def is_test(e: Node) -> bool:
+    """Is it 0 or 1, so that any type can hold it?"""
+    if e.kind == "choose":
+        return all(map(is_test, e.kids[1:]))
+    return e[:2] == ("unary", "!") or (e.kind == "binary" and e.text in (*_COMPARED, "&&", "||"))
 
 
 def _compared(op: str, x: Poly, y: Poly) -> IntegerCondition:

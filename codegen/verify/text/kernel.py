@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codegen.isa.fast_paths import fast_path_of
-from codegen.isa.model import Isa, longer
+from codegen.isa.model import C_TYPES, Isa, longer
 from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import is_rolled, tile_name
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.microkernel_rolled import whole_of
-from codegen.verify.text.lanes import RegisterValue, UniformReader, of_lane, operation, show, vector_types
+from codegen.verify.text.lanes import RegisterValue, UniformReader, of_lane, operation, show, silent, vector_types
 from codegen.verify.text.poly import ZERO, Poly, poly, var
-from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function, read_functions
+from codegen.verify.text.read import NOTHING, Node, Unread, pointee, read_expression, read_function, read_functions
 from codegen.verify.text.unroll import unrolled
-
-_SILENT = ("TW_PREFETCH", "TW_KEEP_ORDER")
 
 
 @record
@@ -129,6 +127,7 @@ class _Run:
         self.isa = (longer(isa, mk.elem) if mk.narrow else None) or isa
         self.mk, self.outer = mk, isa
         self.at = layout(isa, mk)
+        self.packed = mk.narrow or mk.elem
         self.state = KernelState()
         self.reader = UniformReader(self.isa, mk.elem, lambda n: self.state.values.get(n), self._scalar, self._address)
 
@@ -186,14 +185,20 @@ class _Run:
                 raise Unread("vl is not the length of a vector")
             s.numbers[name] = var("vl")
         elif "*" in kind.text:
-            s.pointers[name] = self._pointer(value)
+            s.pointers[name] = found = self._pointer(value)
+            if pointee(kind.text) != C_TYPES[self.mk.elem if found[0] == "c" else self.packed]:
+                raise Unread(f"{name} points to another type: {kind.text}")
         elif name == "p" or kind.text in ("long", "const long"):
             s.numbers[name] = self._number(value)
         elif name == "doubtful":
             self._ask(name, value)
         else:
             one = self._scalar(value)
-            s.values[name] = one if one is not None and one.op == "scalar" else self.reader.value(value)
+            alone = one is not None and one.op == "scalar"
+            vec = self.isa.vec(self.mk.elem)
+            if kind.text.removeprefix("const ") not in ([C_TYPES[self.packed]] if alone else [vec.vector, vec.mask, vec.half]):
+                raise Unread(f"{name} has another type: {kind.text}")
+            s.values[name] = one if one is not None and alone else self.reader.value(value)
 
     def _ask(self, name: str, value: Node) -> None:
         """`any(mask) != 0`."""
@@ -207,7 +212,7 @@ class _Run:
 
     def _do(self, e: Node) -> None:
         s = self.state
-        if e.kind == "call" and e.text in _SILENT:
+        if silent(e, self._pointer, self._number):
             return
         if e.kind == "assign" and e.kids[0].kind == "name":
             name = e.kids[0].text

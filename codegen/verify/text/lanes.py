@@ -13,12 +13,15 @@ from typing import Generic, NamedTuple, TypeVar
 
 from codegen.isa.derived import X, derived
 from codegen.isa.model import Isa, Vec
+from codegen.isa.text import BARRIER, PREFETCH
 from codegen.scop.lanes import Lane
+from codegen.target.matvec.lines import FETCH
 from codegen.verify.text.poly import ZERO, Poly
 from codegen.verify.text.read import Node, Unread, read_expression
 
 COMMUTE = frozenset(("add", "mul", "and", "or", "xor", "mand", "mor"))
 _OF_BITS = {"and": "mand", "or": "mor", "not": "mnot"}
+_BARRIER = Node("call", BARRIER.rstrip("();"))
 V = TypeVar("V")
 
 
@@ -96,6 +99,17 @@ def vector_types(isa: Isa) -> frozenset[str]:
     names = {n for v in isa.vecs for n in (v.vector, v.mask, v.half) if n} | {n for n, _ in isa.typedefs}
     sizes = {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}
     return frozenset(names | sizes)
+
+
+def silent(e: Node, address: Callable[[Node], object], number: Callable[[Node], object]) -> bool:
+    """Is it a barrier to the compiler, or does it ask for a cache line? Then nothing is computed but an address, of
+    what `address` and `number` read or raise Unread."""
+    if e[:2] in (("call", PREFETCH), ("call", FETCH)) and len(e.kids) == (3 if e.text == PREFETCH else 2):
+        address(e.kids[0])
+        for x in e.kids[1:]:
+            number(x)
+        return True
+    return e == _BARRIER
 
 
 class LaneReader(ABC, Generic[V]):

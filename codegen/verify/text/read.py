@@ -100,6 +100,12 @@ def nodes(node: Node) -> list[Node]:
     return found
 
 
+def pointee(kind: str) -> str:
+    """What a pointer's type points to, constant or not; empty for other types, and for pointers to pointers."""
+    words = [x for x in kind.replace("*", " * ").split() if x not in ("const", "restrict")]
+    return " ".join(words[:-1]) if words.count("*") == 1 and words[-1] == "*" else ""
+
+
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at = 0
     for m in _TOKEN.finditer(text):

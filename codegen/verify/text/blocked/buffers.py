@@ -9,8 +9,8 @@ from codegen.verify.text.blocked.state import NOUGHT, BufferPointer, Effects, Lo
 from codegen.verify.text.blocked.tiles import RegisterTiles
 from codegen.verify.text.compare import DEPTH
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
-from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.poly import ONE, ZERO, Poly, poly, total, var
+from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.spans import CountedLoop, Effect, Span
 
 
@@ -39,6 +39,20 @@ class Buffers(RegisterTiles):
             raise Unread(f"the {base.of} operand's buffer gets another value: {show(value)}")
         place = {"x": x + lane, "k": k, "q": poly(q), "l": copy}
         return {base.of: Effect(base.of, {c: Span(p, p + 1) for c, p in place.items()}, start)}
+
+    def _fetched(self, e: Node) -> Effects:
+        """An address that is only looked ahead at: that of an operand's element, of a row or column and a depth that
+        are there. Whatever is read to find it exists then."""
+        place = e.kids[0].kids[0] if len(e.kids) == 1 and e.kids[0][:2] == ("unary", "&") else NOUGHT
+        deep = self.names.get("tw_ahead")
+        for side, c in ((self.claim.left, "i"), (self.claim.right, "j")):
+            parts = [self.names.get(x) for x in (f"{self.claim.names[c]}b", f"{self.claim.names[c]}t", "tw_l")]
+            at = total(p for p in parts if isinstance(p, Poly))
+            if isinstance(deep, Poly) and self._in_range("k", deep) and self._in_range(c, at):
+                wanted = [n for v in side.values for n in nodes(v) if n.kind in ("index", "member")]
+                if any(self._same(place, n, {side.row: at, DEPTH: deep}) for n in wanted):
+                    return {}
+        raise Unread(f"something else than an element of an operand is fetched: {show(e)}")
 
     def _fills_shared(self, area: str) -> None:
         """A store into a buffer that threads share."""

@@ -7,10 +7,10 @@ from operator import floordiv, mod
 from codegen.verify.text.blocked.depths import Depths
 from codegen.verify.text.blocked.offsets import NEXT, SymbolicTable
 from codegen.verify.text.blocked.state import NOUGHT, BufferPointer, Heap, LocalArray
-from codegen.verify.text.integers import decided
+from codegen.verify.text.integers import IntegerCondition, decided, is_test
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
-from codegen.verify.text.read import NOTHING, Node, Unread, nodes
+from codegen.verify.text.read import NOTHING, Node, Unread, nodes, pointee
 
 
 class Declarations(Depths):
@@ -20,6 +20,7 @@ class Declarations(Depths):
         kind, sizes, value = node.kids
         name = node.text
         if sizes.kids:
+            self._array_typed(name, kind.text, len(sizes.kids))
             self.names[name] = LocalArray(self._integers().value(sizes.kids[0]))
             if value is not NOTHING and value != Node("braces", "", (NOUGHT,)):
                 raise Unread(f"the content of {name}")
@@ -28,18 +29,20 @@ class Declarations(Depths):
         elif value is NOTHING:
             raise Unread(f"{name} without a value")
         elif "*" in kind.text:
-            if not self._typed(name, kind.text):
+            self.names[name] = found = self._pointed(name, value)
+            if pointee(kind.text) != self._behind(name, found):
                 raise Unread(f"{name} points to another type: {kind.text}")
-            self.names[name] = self._pointed(name, value)
         elif name in self._const_names():
+            if kind.text != f"const {self.claim.elem}":
+                raise Unread(f"{name} has another type: {kind.text}")
             self._const(name, value)
-        elif "int" in kind.text.split():
-            self.names[name] = self._integers().cond(value)
+        elif kind.text == "const int":
+            self.names[name] = self._tested(name, value)
         elif kind.text in ("const long", "long"):
-            self.names[name] = found = self._bound(name, self._long(name, value))
-            if isinstance(found, Poly) and found.number is None and len(found.terms) == 1:
-                self.facts.bounded(found)
-                self.facts.learn(*[p for p in (found - 1, found) if self.facts.holds(p)][:1])
+            self.names[name] = number = self._bound(name, self._long(name, value))
+            if isinstance(number, Poly) and number.number is None and len(number.terms) == 1:
+                self.facts.bounded(number)
+                self.facts.learn(*[p for p in (number - 1, number) if self.facts.holds(p)][:1])
         else:
             raise Unread(f"a declaration of {name}")
 
@@ -100,11 +103,26 @@ class Declarations(Depths):
             raise Unread(f"a choice {show(value)}")
         return self._taken(value.kids[1] if known else value.kids[2])
 
-    def _typed(self, name: str, kind: str) -> bool:
-        """Is it a pointer to what it should point to? Other pointers are compared with what they are used for."""
-        wanted = "long" if name in (*self.claim.tables, "tw_next") else self.claim.bases.get(name)
-        plain = kind.replace("*const", "*").split()
-        return wanted is None or [x for x in plain if x != "const"] == f"{wanted}*".split()
+    def _tested(self, name: str, value: Node) -> IntegerCondition:
+        """A condition that is kept in an `int`, which is too small for other numbers."""
+        if not is_test(value):
+            raise Unread(f"{name} is no test: {show(value)}")
+        return self._integers().cond(value)
+
+    def _array_typed(self, name: str, kind: str, sizes: int) -> None:
+        """Tiles hold elements of the target, other local arrays values on their way into a buffer."""
+        wanted = self.claim.elem if name in ("tw_tile", "tw_was") else self.claim.packed
+        if kind != wanted or sizes != 1:
+            raise Unread(f"the array {name} has another type: {kind}")
+
+    def _behind(self, name: str, found: BufferPointer | Heap | SymbolicTable) -> str:
+        """The type of what a pointer points to."""
+        if name in self.claim.bases:
+            return self.claim.bases[name]
+        if isinstance(found, SymbolicTable):
+            return "long"
+        packed = isinstance(found, Heap) or found.of not in ("element", "tw_tile")
+        return self.claim.packed if packed else self.claim.elem
 
     def _pointed(self, name: str, value: Node) -> BufferPointer | Heap | SymbolicTable:
         if name == NEXT.text:

@@ -47,7 +47,10 @@ def in_rows(block: Node, c: Claim) -> tuple[Node, Claim]:
     elements does not allow that, or the text has others of their arrays."""
     try:
         elements = _elements(block, c)
-        own = {x: frozenset(f"{c.names[n]}{part}" for part in "bptr") for n, x in zip("ijk", COORDINATES, strict=True)}
+        own = {
+            x: frozenset((*(f"{c.names[n]}{part}" for part in "bptr"), "tw_ahead" if n == "k" else "tw_l"))
+            for n, x in zip("ijk", COORDINATES, strict=True)
+        }
         text = _written(block, elements, own)
     except Unread:
         return block, c
@@ -118,13 +121,11 @@ def _apart(access: Node, facts: Facts) -> tuple[Node, list[Poly]]:
 
 
 def _written(node: Node, elements: Sequence[Element], own: Own) -> Node:
-    """A text with elements by what stands for them; and without addresses of which something is only fetched."""
+    """A text with elements by what stands for them."""
     if node.kind == "index":
         here = _stands_for(node, elements, own)
         if here is not None:
             return here
-    if node[:2] == ("call", PREFETCH):
-        return Node("call", PREFETCH)
     kids = tuple(_written(k, elements, own) for k in node.kids)
     return node if kids == node.kids else node._replace(kids=kids)
 
@@ -172,7 +173,7 @@ def _times(p: Poly, factor: Poly) -> int:
 def _sum(p: Poly) -> Node:
     """A sum of names and a number as an expression. The names of one coordinate differ in their last letter, so that
     their order does not depend on the user's."""
-    parts = [Node("name", x) for x in sorted(p.names)]
+    parts = [Node("name", x) for x in sorted(p.names, key=lambda x: x[-1])]
     if p.constant:
         parts.append(Node("number", str(p.constant)))
     return reduce(lambda x, y: Node("binary", "+", (x, y)), parts)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from codegen.verify.text.blocked.choice import written_out
 from codegen.verify.text.blocked.corners import at as corner
 from codegen.verify.text.blocked.corners import none_belongs, with_depth
+from codegen.verify.text.blocked.elements import PREFETCH
 from codegen.verify.text.blocked.loops import BlockedLoops
 from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, Heap, LocalArray
 from codegen.verify.text.integers import decided, negated, ways
@@ -36,7 +37,7 @@ class BlockRun(BlockedLoops):
             if node.kind == "several":
                 return self._then(done, self._rest((*node.kids, *body[k + 1 :])))
             if node.kind == "declare" and self._asked(node, body[k + 1 :]):
-                cond = self._integers().cond(node.kids[2])
+                cond = self._tested(node.text, node.kids[2])
                 return self._then(done, self._apart(node.text, cond, body[k + 1 :]))
             if node.kind == "if" and node.kids[1] == Node("continue"):
                 return self._then(done, self._skipping(node.kids[0], body[k + 1 :]))
@@ -47,7 +48,7 @@ class BlockRun(BlockedLoops):
     def _asked(self, node: Node, rest: Sequence[Node]) -> bool:
         """Is it a condition that a later statement of the block asks for?"""
         name = Node("name", node.text)
-        return "int" in node.kids[0].text.split() and any(n.kind == "if" and name in nodes(n.kids[0]) for n in rest)
+        return node.kids[0].text == "const int" and any(n.kind == "if" and name in nodes(n.kids[0]) for n in rest)
 
     def _statement(self, node: Node) -> Effects:
         if node.kind == "line":
@@ -170,8 +171,10 @@ class BlockRun(BlockedLoops):
                 return self._statement(written_out(e, self.claim.choices[e.text]))
             if e.text in self.claim.kernels:
                 return self._kernel(e)
-            if e.text in ("__builtin_prefetch", "tw_free"):
-                return self._reads_entries(e)
+            if e.text == PREFETCH:
+                return self._fetched(e)
+            if e.text == "tw_free":
+                return self._freed(e)
         if e.kind == "assign" and e.text == "=":
             return self._store(e.kids[0], e.kids[1])
         if e[:2] == ("assign", "+=") and e.kids[0] == Node("name", "tw_offsets") and not (self.open or self.forked):
@@ -188,6 +191,14 @@ class BlockRun(BlockedLoops):
         if isinstance(base, LocalArray):
             return self._local(to.kids[0].text, base, self._integers().value(to.kids[1]), value)
         return self._one_step(to, value) if self._computes(value) else self._to_target(to, value)
+
+    def _freed(self, e: Node) -> Effects:
+        """The memory of all buffers is given back once, when no thread uses it any more."""
+        heap = next((name for name, x in self.names.items() if isinstance(x, Heap)), "")
+        if e.kids != (Node("name", heap),) or self.open or self.forked or self.team.inside:
+            raise Unread(f"memory is given back: {show(e)}")
+        self.names = {n: x for n, x in self.names.items() if not isinstance(x, (Heap, BufferPointer))}
+        return {}
 
     def _kept(self, to: Node, value: Node) -> Effects:
         """`tw_was[...] = tw_tile[...] = element`: a tile's element, and what it was."""

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from codegen.verify.text.blocked.claim import Claim, TableClaim
-from codegen.verify.text.blocked.state import NOUGHT, BlockState, BufferPointer, Effects, Heap
+from codegen.verify.text.blocked.state import NOUGHT, BlockState, BufferPointer, Heap
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW, Names
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import IntegerCondition, Integers, ge
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, var
-from codegen.verify.text.read import Node, Unread, nodes
+from codegen.verify.text.read import Node, Unread
 
 COORDINATES = {"i": ROW, "j": COLUMN, "k": DEPTH}
 NEXT = Node("name", "tw_next")
@@ -227,13 +227,6 @@ class Offsets(BlockState):
         if len(t.loops) > 1:
             return {f"tw_D{k}": self._digit(t.of, k, at) for k in range(len(t.loops))}
         return {"tw_D0": at + Integers(self.facts, {}).value(t.loops[0][0])}
-
-    def _reads_entries(self, e: Node) -> Effects:
-        """An address that is only looked ahead at: entries that tell it have to be there."""
-        for n in nodes(e):
-            if n.kind == "index" and isinstance(self.names.get(n.kids[0].text), SymbolicTable):
-                self._integers().value(n)
-        return {}
 
     def _target_table(self, c: str) -> str:
         """The table of the target's offsets along a coordinate; empty where there is none."""

@@ -8,22 +8,20 @@ multiple of the lines taken together, of at most all of them.
 
 from __future__ import annotations
 
-from codegen.isa.model import Isa
+from codegen.isa.model import C_TYPES, Isa
 from codegen.target.matvec.kernel import MatvecKernel, grouped, ops
 from codegen.target.matvec.lines import numbered
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, decided, negated, ways
-from codegen.verify.text.lanes import show, vector_types
+from codegen.verify.text.lanes import show, silent, vector_types
 from codegen.verify.text.matvec.lanewise import neutral_text
 from codegen.verify.text.matvec.loops import KernelLoops
 from codegen.verify.text.matvec.state import SEVERAL, K, LocalValues, MatvecState, N, SelectedElement, Spec, Vector
 from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, TakenSteps
 from codegen.verify.text.matvec.widths import written_out
 from codegen.verify.text.poly import ZERO, Poly, var
-from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_functions
+from codegen.verify.text.read import NOTHING, Node, Unread, pointee, read_expression, read_functions
 from codegen.verify.text.unroll import unrolled
-
-_SILENT = ("TW_PREFETCH", "TW_FETCH")
 
 
 class Paths:
@@ -143,10 +141,14 @@ class KernelRun(KernelLoops):
         if name in s.names or name in s.vectors:
             raise Unread(f"{name} hides another variable")
         if sizes.kids:
+            if kind.text != C_TYPES[self.spec.elem]:
+                raise Unread(f"the array {name} has another type: {kind.text}")
             return self._array(name, sizes, value, s)
         if value is NOTHING:
             raise Unread(f"{name} without a value")
         if "*" in kind.text:
+            if pointee(kind.text) != C_TYPES[self.spec.elem]:
+                raise Unread(f"{name} points to another type: {kind.text}")
             s.names[name] = self._pointer(value)
         elif kind.text in ("long", "const long"):
             return self._number(name, value, s)
@@ -242,7 +244,7 @@ class KernelRun(KernelLoops):
         return yes if yes == no else self.terms.put(LaneChoice(t.given, yes, no))
 
     def _do(self, e: Node, s: MatvecState) -> None:
-        if e.kind == "call" and e.text in _SILENT:
+        if silent(e, self._pointer, self.reader.integer):
             return
         if e.kind == "cast" and e.text == "void" and e.kids[0].kind == "name":
             return

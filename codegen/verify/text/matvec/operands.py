@@ -14,10 +14,10 @@ from codegen.target.matvec.view import MatvecWanted, matvec_kernel_of
 from codegen.verify.text.compare import DEPTH as STEP
 from codegen.verify.text.compare import ROW, distances, neighbours, same
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.integers import UNKNOWN, IntegerCondition, Integers
+from codegen.verify.text.integers import UNKNOWN, IntegerCondition, Integers, is_test
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, var
-from codegen.verify.text.read import NOTHING, Node, Unread
+from codegen.verify.text.read import NOTHING, Node, Unread, pointee
 from codegen.verify.text.samples import FEW
 from codegen.verify.text.spans import CountedLoop
 
@@ -111,6 +111,8 @@ class Operands:
         if name == "tw_work":
             self._declare_work(value)
         elif "*" in kind.text:
+            if pointee(kind.text) != self.claim.elem:
+                raise Unread(f"{name} points to another type: {kind.text}")
             self.names[name] = self._pointer(name, value)
         elif name.startswith("tw_pitch"):
             self._pitch(name, value)
@@ -119,6 +121,8 @@ class Operands:
                 raise Unread(f"{name} is another value")
             self.names[name] = PointerPlace(name[3:])
         elif kind.text == "const int":
+            if not is_test(value):
+                raise Unread(f"{name} is no test: {show(value)}")
             self.names[name] = self._cond(value)
         elif kind.text == "const long":
             self.names[name] = self._number(value)

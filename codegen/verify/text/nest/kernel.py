@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Union
 
 from codegen.isa.model import Isa
-from codegen.isa.text import BARRIER, PREFETCH
 from codegen.lower.nest.kernel import NestKernel
-from codegen.verify.text.lanes import show, vector_types
+from codegen.verify.text.lanes import show, silent, vector_types
 from codegen.verify.text.nest.cover import Cover, Step, Turns, Update
 from codegen.verify.text.nest.packs import OperandElement, Pack
 from codegen.verify.text.nest.values import IDLE, LaneOf, NestReader, Next, PartialSum, Vector
@@ -23,7 +22,6 @@ from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.read import Node, Unread, nodes, read_function
 
 _ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)+")
-_SILENT = frozenset((BARRIER.rstrip("();"), PREFETCH))
 _SHARED = re.compile(r"#pragma omp parallel for(?: private\(([\w, ]*)\))?")
 
 
@@ -136,7 +134,7 @@ class _Run:
             self.names[s.text] = self._opened(found)
 
     def _do(self, e: Node) -> None:
-        if e.kind == "call" and e.text in _SILENT:
+        if silent(e, self._pointer, self._number):
             return
         if e.kind == "call" and e.text == "memcpy":
             return self._copy(e)

@@ -185,6 +185,43 @@ CHANGES = {
     ),
     "the copy goes past the edge": ("for (long jr = 0; jr < tw_n; jr++)", "for (long jr = 0; jr < 8; jr++)", -1),
     "runs may have no end": ("(tw_room / tw_k - 6)", "(tw_room / tw_k - 14)", 0),
+    "memory is given back twice": ("tw_free(tw_right);", "tw_free(tw_right); tw_free(tw_right);", 0),
+    "a part of memory is given back": ("tw_free(tw_right);", "tw_free(tw_right + 1);", 0),
+    "memory is given back while it is used": ("tw_tile[6 * 8] = {0};", "tw_tile[6 * 8] = {0}; tw_free(tw_right);", 0),
+}
+# What is right but for the types that it is in, or but for what is fetched ahead.
+TYPES = {
+    "values on their way are integers": ("double tw_v[8]", "int tw_v[8]", 0),
+    "values on their way are shorter": ("double tw_v[8]", "float tw_v[8]", 0),
+    "values on their way are rows": ("double tw_v[8]", "double tw_v[8][8]", 0),
+    "the tile is one of integers": ("double tw_tile[6 * 8]", "long tw_tile[6 * 8]", 0),
+    "the tile is shorter": ("double tw_tile[6 * 8]", "float tw_tile[6 * 8]", 0),
+    "slivers are others": ("double *const tw_to", "float *const tw_to", -1),
+    "the buffer is another": ("double *const tw_right", "long *const tw_right", 0),
+    "the left operand is another": ("double *const tw_left", "float *const tw_left", 0),
+    "a kernel's operand is another": ("const double *const tw_a", "const long *const tw_a", 0),
+    "the target is another": ("double *const tw_at", "long *const tw_at", 0),
+    "the target is one of pointers": ("double *const tw_at", "double **const tw_at", 0),
+    "a size is cut off": ("const long tw_mc =", "const int tw_mc =", 0),
+    "the start of a tile is cut off": ("const long tw_stop =", "const int tw_stop =", 0),
+    "a number is kept as a test": ("tw_once = tw_first + tw_mc >= tw_past", "tw_once = tw_rows", 0),
+    "a loop's counter is short": ("for (long kb = 0;", "for (int kb = 0;", 0),
+    "a row is cut off": ("alpha * A[ib + it + ir][kb + kr]", "alpha * A[(int)(ib + it + ir)][kb + kr]", 0),
+    "a column loses its sign": ("B[kb + kr][jb + jt + jr]", "B[kb + kr][(unsigned)(jb + jt + jr)]", 0),
+    "the target's row is cut off": (
+        "C[ib + it + ir][jb + jt + jr] = tw_tile",
+        "C[(int)(ib + it) + ir][jb + jt + jr] = tw_tile",
+        0,
+    ),
+    "memory's size is cut off": ("tw_alloc((tw_nc + tw_team", "tw_alloc((int)(tw_nc + tw_team", 0),
+    "fetching changes something": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead][jb + jt + tw_l++]", 0),
+    "fetching stores something": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead][jb = jt]", 0),
+    "fetching calls something": ("&B[tw_ahead][jb + jt + tw_l]", "&B[rand()][jb + jt + tw_l]", 0),
+    "fetching is for a depth that is not there": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead + 1][jb + jt + tw_l]", 0),
+    "a column is fetched that is not there": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead][jb + jt + 8 + tw_l]", 0),
+    "the depth that is fetched ends behind the last": ("tw_min(kr + 2, tw_k - 1)", "tw_min(kr + 2, tw_k)", 0),
+    "something else is fetched": ("&B[tw_ahead][jb + jt + tw_l]", "B[tw_ahead][jb + jt + tw_l]", 0),
+    "fetching has more arguments": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead][jb + jt + tw_l], kb++", 0),
 }
 # What the function that chooses a kernel does.
 CHOICES = {
@@ -311,6 +348,19 @@ def changed(text: str, old: str, new: str, which: int) -> str:
     return text
 
 
+@pytest.mark.parametrize("what", TYPES)
+def test_products_in_other_types_and_damaged_fetches_are_refused(what: str) -> None:
+    emitted = printed("c")
+    assert wrong_products(changed(emitted.plain, *TYPES[what]), emitted.products)
+
+
+def test_other_types_of_constants_are_refused() -> None:
+    emitted = printed("c", SOURCE.replace("alpha * A[i][k] * B[k][j]", "alpha + A[i][k] * B[k][j]"))
+    text = emitted.plain
+    assert wrong_products(text, emitted.products) == ""
+    assert wrong_products(changed(text, "const double tw_s0", "const float tw_s0", 0), emitted.products)
+
+
 @pytest.mark.parametrize("what", CHANGES)
 def test_damaged_products_are_refused(what: str) -> None:
     emitted = printed("c")
@@ -416,6 +466,11 @@ KERNELS = {
     "no doubt is asked for": ("neon", LEAST, "odd = vorrq_u64(odd, tw_neon_nought_f64(acc[i][j]))", "odd = odd"),
     "a doubtful result is kept": ("neon", LEAST, "if (doubtful) {\n", "if (!doubtful) {\n"),
     "not from the beginning": ("neon", LEAST, "a = first_a;", ""),
+    "rows of another type": ("avx2", ADD, "double *row[4]", "float *row[4]"),
+    "a value in a shorter type": ("generic", ADD, "double x[4]", "float x[4]"),
+    "fetching changes something": ("avx2", ADD, "rows * ldc, 1)", "rows * ldc++, 1)"),
+    "fetching calls something": ("avx2", ADD, "TW_PREFETCH(row[i] + j,", "TW_PREFETCH(f(row[i]) + j,"),
+    "the barrier does something": ("avx2", ADD, "TW_KEEP_ORDER();", "TW_KEEP_ORDER(k--);"),
     "half a vector further": ("sve", ADD, "row0 + vl", "row0 + 2 * vl"),
 }
 
