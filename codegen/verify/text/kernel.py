@@ -196,7 +196,8 @@ class _Run:
             one = self._scalar(value)
             alone = one is not None and one.op == "scalar"
             vec = self.isa.vec(self.mk.elem)
-            if kind.text.removeprefix("const ") not in ([C_TYPES[self.packed]] if alone else [vec.vector, vec.mask, vec.half]):
+            types = [C_TYPES[self.packed]] if alone else [vec.vector, vec.mask, vec.half]
+            if kind.text.removeprefix("const ") not in types:
                 raise Unread(f"{name} has another type: {kind.text}")
             s.values[name] = one if one is not None and alone else self.reader.value(value)
 

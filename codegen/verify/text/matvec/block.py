@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from codegen.verify.text.integers import negated, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.matvec.operands import ME, SIZE, MatvecClaim, Operands, PointerPlace
+from codegen.verify.text.matvec.operands import ME, SIZE, MatvecClaim, OperandBuffer, Operands, PointerPlace
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 from codegen.verify.text.spans import Case, CountedLoop, Effect, Span, agree, over_loop, over_team
@@ -126,6 +126,9 @@ class MatvecBlock(Operands):
 
     def _do(self, e: Node) -> Effect | None:
         if e.kind == "call" and e.text == "tw_free" and e.kids == (Node("name", "tw_room"),):
+            if self.team is not None or "tw_room" not in self.names:
+                raise Unread("memory is given back while threads use it, or twice")
+            self.names = {n: x for n, x in self.names.items() if not isinstance(x, (OperandBuffer, PointerPlace))}
             return None
         if e.kind == "call" and e.text == self.claim.kernel:
             return self._kernel(e.kids)

@@ -109,6 +109,8 @@ class Operands:
         if sizes.kids or value is NOTHING:
             raise Unread(f"a declaration of {name}")
         if name == "tw_work":
+            if kind.text != "const double":
+                raise Unread(f"the amount of work has another type: {kind.text}")
             self._declare_work(value)
         elif "*" in kind.text:
             if pointee(kind.text) != self.claim.elem:
@@ -286,6 +288,7 @@ class Operands:
 
     def _copy_back(self, lp: CountedLoop, v: Poly, to: Node) -> None:
         there = self._same(to, self.claim.target, {ROW: self.row + v})
-        if not self.copied or not self.called or lp.past != self.rows or not there:
+        here = isinstance(self.names.get("tw_y"), PointerPlace)
+        if not here or not self.copied or not self.called or lp.past != self.rows or not there:
             raise Unread(f"the result is copied back to another place: {show(to)}")
         self.copied = False

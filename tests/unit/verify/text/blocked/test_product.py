@@ -217,7 +217,7 @@ TYPES = {
     "fetching changes something": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead][jb + jt + tw_l++]", 0),
     "fetching stores something": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead][jb = jt]", 0),
     "fetching calls something": ("&B[tw_ahead][jb + jt + tw_l]", "&B[rand()][jb + jt + tw_l]", 0),
-    "fetching is for a depth that is not there": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead + 1][jb + jt + tw_l]", 0),
+    "fetching is for a later depth": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead + 1][jb + jt + tw_l]", 0),
     "a column is fetched that is not there": ("&B[tw_ahead][jb + jt + tw_l]", "&B[tw_ahead][jb + jt + 8 + tw_l]", 0),
     "the depth that is fetched ends behind the last": ("tw_min(kr + 2, tw_k - 1)", "tw_min(kr + 2, tw_k)", 0),
     "something else is fetched": ("&B[tw_ahead][jb + jt + tw_l]", "B[tw_ahead][jb + jt + tw_l]", 0),

@@ -123,6 +123,17 @@ BLOCKS = {
         "tw_i < tw_rows - 1; tw_i++) y[",
         0,
     ),
+    "the memory for copies is of another type": ("copied", "double *const tw_room", "float *const tw_room", 0),
+    "the copy is of another type": ("copied", "double *const tw_x0", "float *const tw_x0", 0),
+    "the amount of work is cut off": ("copied", "const double tw_work", "const int tw_work", 0),
+    "copies are given back before they are read": (
+        "copied",
+        "double *const tw_y =",
+        "tw_free(tw_room); double *const tw_y =",
+        0,
+    ),
+    "copies are given back twice": ("copied", "tw_free(tw_room);", "tw_free(tw_room); tw_free(tw_room);", 0),
+    "threads give copies back": ("copied", "const long tw_first =", "tw_free(tw_room); const long tw_first =", 0),
 }
 
 
