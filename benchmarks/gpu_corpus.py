@@ -76,6 +76,8 @@ def sanitized(name: str, device: str, limit: float) -> list[Found]:
             done = subprocess.run(words, capture_output=True, text=True)
             if done.returncode:
                 return [Found(name, "wrong", (done.stderr.strip().splitlines() or ["?"])[-1])]
+        if "__global__" not in Path(f"{stem}.tw.cu").read_text(encoding="utf-8"):
+            return [Found(name, "host", "no part of it runs on a device")]
         out = []
         for tool in TOOLS:
             words = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "7", stem]

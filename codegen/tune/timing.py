@@ -26,11 +26,12 @@ class Timing:
 
 @record
 class Runs:
-    """At least so many runs and seconds, at most so many runs."""
+    """At least so many runs and seconds, at most so many runs; after `patience` seconds no disturbed ones are repeated."""
 
     least: int = 3
     most: int = 200
     seconds: float = 0.25
+    patience: float = 5.0
 
 
 TICK = 1e-9  # seconds that a run takes at least, for whoever divides by them

@@ -59,7 +59,7 @@ def figures(path: Path, problem: Contraction, names: list[str], effort: Effort) 
 def peak(path: Path, elem: str, seconds: float, busy: bool) -> float:
     """Seconds of the best call of the peak kernel."""
     lib = ctypes.CDLL(str(path))
-    operands = [_allocated(lib, 64, bits_of(elem) // 8) for _ in range(3)]
+    operands = [_allocated(lib, 128, bits_of(elem) // 8) for _ in range(3)]
     wall, processor = _samples(lib, f"tw_peak_{elem}", operands, seconds)
     return min(processor if busy else wall)
 

@@ -127,7 +127,7 @@ def _peak(isa: Isa, elem: str) -> dict[str, object]:
         "vector": vec.vector,
         "lanes": isa.lanes_max(elem),
         "count": registers,
-        "registers": registers,
+        "begins": [operation("load", f"(const {vec.scalar} *)a + {n}") for n in range(registers)],
         "load_a": operation("load", f"(const {vec.scalar} *)a"),
         "load_b": operation("load", f"(const {vec.scalar} *)b"),
         "updates": [update(acc) for acc in accs],

@@ -41,7 +41,7 @@ SLOWER = 4.0  # how much slower than the best one run may be before a candidate 
 PACE = 1.1  # how much slower than ever the core may run while something is measured
 WARM = 0.05  # seconds of a run that needs no other one to warm up
 AGAIN = 3  # how often to try, when it does
-LONG = 1.0  # seconds of the original from which on one run of it says enough
+LONG = 0.25  # seconds of the original from which on one run of it says enough
 
 
 @record
@@ -66,6 +66,7 @@ class Bench:
     busy: bool = False
     changed: tuple[bool, ...] = ()
     pace: float = 0.0
+    took: float = REFERENCE_SECONDS  # seconds of one run of the original
     around: float = 0.0  # seconds that the reference took, with all that is done around its runs
 
     # -- in the parent ---------------------------------------------------------------------------------
@@ -95,10 +96,12 @@ class Bench:
         memory = self._fresh(library)
         library.call(self.subject.harness.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
         self._verify(original, memory, True, self._view(self.images.want), self._view(self.images.near))
-        for attempt in range(AGAIN):
-            limit = REFERENCE_SECONDS if best is None else SLOWER * best
+        begun = time.monotonic()
+        for _ in range(AGAIN):
+            limit = self.took if best is None else SLOWER * best
             times = self._runs(library, memory, effort, limit)
-            if not self.pace or library.lib.tw_pace() <= PACE * self.pace or attempt == AGAIN - 1:
+            undisturbed = not self.pace or library.lib.tw_pace() <= PACE * self.pace
+            if undisturbed or time.monotonic() - begun > effort.patience:
                 break
         return timing(times)
 
@@ -107,9 +110,8 @@ class Bench:
         memory = self._fresh(libraries[0])
         begun = time.monotonic()
         once = [min(self._runs(lib, memory, Runs(1, 1, 0.0), REFERENCE_SECONDS)) for lib in libraries]
-        turn_seconds = sum(max(t, 1e-3) for t in once)
-        if self.subject.tuning is not None:  # most of a run is copies, which no figure counts
-            turn_seconds = time.monotonic() - begun
+        # Data is copied between runs, which no figure counts but the budget does.
+        turn_seconds = max(sum(max(t, 1e-3) for t in once), (time.monotonic() - begun) / 2)
         rounds = max(3, min(60, int(seconds / max(turn_seconds, 1e-6))))
         found: list[list[float]] = [[] for _ in libraries]
         for turn in range(rounds):
@@ -247,4 +249,5 @@ def open_bench(
     bench = Bench(subject, compiler, original, vector, images, threads, busy)
     start = time.monotonic()
     took, changed, pace = _child(bench.reference, REFERENCE_SECONDS)
-    return replace(bench, changed=changed, pace=pace, around=time.monotonic() - start), took
+    around = time.monotonic() - start
+    return replace(bench, changed=changed, pace=pace, took=took.best, around=around), took

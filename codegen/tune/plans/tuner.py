@@ -30,11 +30,14 @@ from codegen.tune.region import Subject
 from codegen.tune.timing import Runs, Timing, seconds_text
 
 FINALISTS = 3  # plans of a search that meet in the confirming run
+NEAR = 1.1  # of the default's time: a plan that was slower in the search does not get there
 SMALL = 100_000_000  # operations of a product for which loop trees are tried: later on, blocks for the caches matter
 BASES = 0.25  # of what is left of the budget, for making plans to start from
 CONFIRM = 0.1  # of the budget at most, for the confirming run
 LEAST = 0.25  # of the budget at least, for the searches
 EACH = 0.01  # of a search at most, for the runs of one candidate
+PATIENCE = 0.05  # of a search: a candidate whose runs took longer is not measured again
+TURNS = 6  # runs of each that the confirming run makes at least
 AFTER = 0.05  # of the budget, for comparing the winner's bits and writing it down
 GAIN = 0.99  # of the default's time, by best and by median: what it takes to be chosen instead
 
@@ -121,6 +124,12 @@ def _reused(left: TunedRegion, subject: Subject, earlier: PlanRecord) -> TunedRe
                    method=earlier.method, note="taken from the records; --again searches anew")  # fmt: skip
 
 
+def _effort(budget: float) -> Runs:
+    """Of the runs of one candidate."""
+    usual = Runs()
+    return replace(usual, seconds=min(usual.seconds, EACH * budget), patience=min(usual.patience, PATIENCE * budget))
+
+
 class _Tuning:
     """The searches of one region and their end."""
 
@@ -184,7 +193,7 @@ class _Tuning:
     def _study(self, method: str, budget: float, cache: dict[str, PlanRecord], libraries: dict[str, Path]) -> Study:
         s = self.settings
         return Study(self.bench, self.space, self.records, self.setting, method, budget, s.jobs, self._progress,
-                     self._say, cache, libraries, effort=Runs(seconds=min(Runs().seconds, EACH * budget)),
+                     self._say, cache, libraries, effort=_effort(budget),
                      learned=s.learned, seed=s.seed)  # fmt: skip
 
     def _say(self, words: str) -> None:
@@ -207,7 +216,8 @@ class _Tuning:
                 if s.timing is not None and s.plan not in found:
                     found[s.plan] = (s.timing.best, run.method)
         own = self.space.text(self.space.start())
-        ranked = sorted((seconds, plan, method) for plan, (seconds, method) in found.items() if plan != own)
+        limit = NEAR * found[own][0] if own in found else float("inf")
+        ranked = sorted((t, plan, method) for plan, (t, method) in found.items() if plan != own and t <= limit)
         return [(plan, method) for _, plan, method in ranked[:FINALISTS]]
 
     def _at_once(self, left: TunedRegion) -> TunedRegion:
@@ -256,9 +266,9 @@ class _Tuning:
         return left
 
     def _in_turns(self, paths: Sequence[Path]) -> tuple[Timing, ...]:
-        """The original first; beside a device it would take most of the time, and its figure is there."""
-        known = self.reference if self.subject.tuning is not None else None
-        if known is None:
+        """The original first; where it would take most of the time, its figure is there."""
+        known = self.reference
+        if known is None or (self.subject.tuning is None and TURNS * known.best < self.settings.confirm):
             return self.bench.compete([self.bench.original, *paths], self.settings.confirm)
         return (known, *self.bench.compete(paths, self.settings.confirm))
 
