@@ -26,7 +26,7 @@ class Timing:
 
 @record
 class Runs:
-    """At least so many runs and seconds, at most so many runs; after `patience` seconds no disturbed ones are repeated."""
+    """At least so many runs and seconds, at most so many runs; disturbed ones are repeated for `patience` seconds."""
 
     least: int = 3
     most: int = 200

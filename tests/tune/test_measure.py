@@ -1,11 +1,13 @@
 """Measuring: figures are plausible, failures are no figures, and what is known is not measured again."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from codegen.isa.load import load
 from codegen.lower.nest.kernel import Options
 from codegen.tune.contraction import matmul
 from codegen.tune.measure import measurer as measurer_module
@@ -33,6 +35,15 @@ def test_figures_lie_below_the_peak(measurer: Measurer) -> None:
     assert 0 < slow < 1.3 * measurer.peak()
     assert 0 < fast < 1.3 * measurer.peak()
     assert measurer.peak("f64") < 0.75 * measurer.peak()
+
+
+@pytest.mark.parametrize("isa", ["neon", "avx2", "avx512"])
+def test_accumulators_of_the_peak_begin_apart(isa: str) -> None:
+    """Compilers make one of those that are always equal, and the peak would be several times too high."""
+    begins = re.findall(r"\bc\d+ = ([^;]*load[^;]*|vld1q[^;]*);", tree_compiler.clock_text(load(isa))[1])
+    kernels = 2 * (load(isa).registers - 4)
+    assert len(begins) == kernels
+    assert len(set(begins)) == kernels
 
 
 def test_nothing_is_measured_twice(measurer: Measurer) -> None:

@@ -130,6 +130,18 @@ def _effort(budget: float) -> Runs:
     return replace(usual, seconds=min(usual.seconds, EACH * budget), patience=min(usual.patience, PATIENCE * budget))
 
 
+def finalists(runs: Sequence[SearchRun], own: str) -> list[tuple[str, str]]:
+    """The fastest plans besides the tool's own, each with the method that found it first."""
+    found: dict[str, tuple[float, str]] = {}
+    for run in runs:
+        for s in run.history:
+            if s.timing is not None and s.plan not in found:
+                found[s.plan] = (s.timing.best, run.method)
+    limit = NEAR * found[own][0] if own in found else float("inf")
+    ranked = sorted((t, plan, method) for plan, (t, method) in found.items() if plan != own and t <= limit)
+    return [(plan, method) for _, plan, method in ranked[:FINALISTS]]
+
+
 class _Tuning:
     """The searches of one region and their end."""
 
@@ -208,18 +220,6 @@ class _Tuning:
 
     # -- the end ---------------------------------------------------------------------------------------
 
-    def _finalists(self, runs: Sequence[SearchRun]) -> list[tuple[str, str]]:
-        """The fastest plans, each with the method that found it first."""
-        found: dict[str, tuple[float, str]] = {}
-        for run in runs:
-            for s in run.history:
-                if s.timing is not None and s.plan not in found:
-                    found[s.plan] = (s.timing.best, run.method)
-        own = self.space.text(self.space.start())
-        limit = NEAR * found[own][0] if own in found else float("inf")
-        ranked = sorted((t, plan, method) for plan, (t, method) in found.items() if plan != own and t <= limit)
-        return [(plan, method) for _, plan, method in ranked[:FINALISTS]]
-
     def _at_once(self, left: TunedRegion) -> TunedRegion:
         """After an interrupt: the best by the search's own figures, without a confirming run. Like every candidate it
         is proven, and its result was compared with the original's."""
@@ -229,7 +229,7 @@ class _Tuning:
         if default is None:
             return replace(left, note="not tuned: interrupted")
         left = replace(left, default=default, tuned=default, method="default", note="not confirmed")
-        for plan, method in self._finalists(left.runs)[:1]:
+        for plan, method in finalists(left.runs, own)[:1]:
             if taken[plan].best <= GAIN * default.best and taken[plan].median <= GAIN * default.median:
                 left = replace(left, plan=plan, tuned=taken[plan], method=method)
         return left
@@ -240,16 +240,16 @@ class _Tuning:
         failed = next((s.why for run in left.runs for s in run.history if s.plan == own and s.timing is None), "")
         if failed:
             return replace(left, note=f"not tuned: the default plan's result {failed}")
-        finalists = self._finalists(left.runs)
+        faster = finalists(left.runs, own)
         self.say(f"{self.subject.title}: confirming")
         try:
-            plans = (own, *(plan for plan, _ in finalists))
+            plans = (own, *(plan for plan, _ in faster))
             paths = [libraries.get(p) or self._built(p, f"final{k}") for k, p in enumerate(plans)]
             original, default, *others = self._in_turns(paths)
         except (Failed, TimedOut, Died) as error:
             return replace(left, note=f"not tuned: the confirming run failed: the result {error}")
         left = replace(left, original=original, default=default, tuned=default, method="default")
-        ranked = sorted(zip(others, finalists, strict=True), key=lambda x: x[0].median)
+        ranked = sorted(zip(others, faster, strict=True), key=lambda x: x[0].median)
         for took, (plan, method) in ranked:
             if took.best > GAIN * default.best or took.median > GAIN * default.median:
                 break
