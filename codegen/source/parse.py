@@ -23,6 +23,7 @@ from codegen.source.region_slice import UNSEEN_JUMP, KeptDeclaration, RegionSlic
 
 _ATTEMPTS = 40  # each costs one more parse; past that, the code is of another language
 _DECLARATOR = pattern(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")
+_IMAGINARY = pattern(r"[ij][fFlL]?\b")  # what `I` ends with, 1.0iF
 _POSITION = pattern(r"^.*?:(\d+):(\d+): (.*)$", re.S)
 
 
@@ -105,6 +106,10 @@ def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:
         span = _culprit(s, text, offset)
         if span is None:
             raise _refusal(s, offset, message)
+        suffix = _IMAGINARY.match(text, offset) if text[offset - 1:offset].isdigit() else None
+        if suffix:  # the parser has no such numbers; what stands outside is not printed
+            text = text[:offset] + blank(suffix.group()) + text[suffix.end():]
+            continue
         gone = text[span[0]:span[1]]
         if root.begin <= span[0] < root.end:
             _check_declarations(s, span, gone)
@@ -175,7 +180,10 @@ def _refusal(s: RegionSlice, offset: int, message: str) -> Unsupported:
     hint = ("regions are plain C: no assembler, no statement expressions, no compiler extensions" if inside else
             "only code outside the region may use compiler extensions, and not in a statement around it")
     before = re.match(r"before: (.*)", message, re.S)
-    if before:
+    if before and _IMAGINARY.fullmatch(before[1]) and s.text[offset - 1:offset].isdigit():
+        message = "an imaginary constant (`I`) is an extension of the compiler"
+        hint = "read it from a variable: `const double complex one = I;` before the region"
+    elif before:
         word = "the `#pragma`" if before[1] in ("pragma", "#", "") else f"`{before[1]}`"
         message, hint = f"syntax error before {word}", f"is a semicolon, an operator or a bracket missing? {hint}"
     return Unsupported("parse-error", f"cannot parse this: {message}", loc, hint)

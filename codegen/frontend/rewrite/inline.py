@@ -73,6 +73,12 @@ def _called(node: c_ast.FuncCall) -> str:
     return str(node.name.name) if isinstance(node.name, c_ast.ID) else ""
 
 
+def _counts_for_itself(func: c_ast.FuncDef) -> bool:
+    """Are there loops that only their own run tells the end of, as in `while (b) { t = a % b; a = b; b = t; }`?"""
+    endless = (n for n in nodes(func.body) if isinstance(n, (c_ast.While, c_ast.DoWhile, c_ast.For)))
+    return any(not isinstance(n, c_ast.For) or n.init is None for n in endless)
+
+
 @mutable
 class _Inliner(ArgumentForms):
     pure: frozenset[str]
@@ -176,7 +182,8 @@ class _Inliner(ArgumentForms):
         name, functions = _called(node), self.site.functions
         if name not in functions or is_pure(name, self.pure, functions):
             return False
-        return has_form(functions[name]) or not is_pure(name, self.pure, functions, loops=True)
+        counted = has_form(functions[name]) and not _counts_for_itself(functions[name])
+        return counted or not is_pure(name, self.pure, functions, loops=True)
 
     def _call(self, node: c_ast.FuncCall, index: bool) -> tuple[Items, c_ast.Node]:
         before, args = self._arguments(node)

@@ -157,8 +157,6 @@ class Walker(StatementBuilder):
         if header.outside:
             self.counters.add(header.name)
         inner = replace(space.inner, locals={k: v for k, v in frame.locals.items() if k != header.name})
-        for name in sorted(assigned_in(node.stmt)):
-            inner = inner.bound(name, None)  # an iteration does not know whether another has set it
         children = self.block(body, inner)
         if header.outside:
             self.exits[id(node)] = header.name, space.exit_value, header.ctype

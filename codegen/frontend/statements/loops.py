@@ -14,6 +14,7 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.context.frame import Assumption, Frame
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text, refuse
 from codegen.frontend.parameters.prescan import counted_before
+from codegen.frontend.rewrite.loops.canonical_loops import assigned_in
 from codegen.frontend.syntax.declarators import TypeTable
 from codegen.frontend.syntax.steps import step_of
 from codegen.frontend.syntax.symbols import Variable, location
@@ -35,10 +36,15 @@ class Header:
     step: int
     early: bool = False  # it counts in its condition: `for (i = n; i-- > 0;)`
     wraps: bool = False  # it ends when its counter wraps around: `for (unsigned i = n - 1; i < n; i--)`
+    changed: frozenset[str] = frozenset()  # variables that its body sets
 
 
 def read_header(node: c_ast.For, variables: dict[str, Variable], types: TypeTable, loc: Loc) -> Header:
     """Take a `for` apart; refuse forms that are no counted loop."""
+    return replace(_counting(node, variables, types, loc), changed=assigned_in(node.stmt))
+
+
+def _counting(node: c_ast.For, variables: dict[str, Variable], types: TypeTable, loc: Loc) -> Header:
     name, ctype, outside, first = _init(node, variables, types, loc)
     if node.cond is None:
         raise Unsupported("loop-form", "the loop has no condition", loc, _FORM)
@@ -116,6 +122,8 @@ class LoopSpace:
 def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> LoopSpace:
     """Domain of a loop body: from `first`, by `step`, until the condition first fails."""
     inner = frame.enter(header.name, header.ctype, header.outside, header.step)
+    for name in sorted(header.changed):
+        inner = inner.bound(name, None)  # neither the condition nor an iteration knows whether another has set it
     pos = len(frame.iterators)
     it = inner.dim(pos)
     try:

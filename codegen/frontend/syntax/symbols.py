@@ -344,7 +344,10 @@ def _check_own(inside: Sequence[c_ast.Node], behind: Sequence[c_ast.Node], loc: 
 
 
 def _named(node: c_ast.Node, name: str) -> bool:
-    return bool(isinstance(node, c_ast.ID) and node.name == name) or any(_named(child, name) for child in node)
+    if isinstance(node, c_ast.ID):
+        return bool(node.name == name)
+    parts = [node.name] if isinstance(node, c_ast.StructRef) else list(node)  # a member is no variable
+    return any(_named(child, name) for child in parts)
 
 
 def _split(loc: Loc) -> Unsupported:

@@ -141,12 +141,18 @@ def _several(node: c_ast.For) -> list[c_ast.Node]:
 
 
 def _several_declared(node: c_ast.For, name: str, steps: list[c_ast.Node], at: int) -> list[c_ast.Node]:
-    """The same for a header that declares its counter, and nothing else."""
-    own = [str(d.name) for d in node.init.decls] == [name]
-    if not own or any(name in names_in(x) for x in steps[at + 1 :]):
+    """The same for a header that declares its counter: what else it declares lives in a block around the loop."""
+    first = next((k for k, d in enumerate(node.init.decls) if d.name == name), None)
+    if first is None or any(name in names_in(x) for x in steps[at + 1 :]):
         return [node]
-    body = c_ast.Compound([*_block(node.stmt), *steps[:at], *steps[at + 1 :]], node.stmt.coord)
-    return [c_ast.For(node.init, node.cond, steps[at], body, node.coord)]
+    own, others = node.init.decls[first], [d for d in node.init.decls if d.name != name]
+    later = {str(d.name) for d in node.init.decls[first:]}
+    if any(name in names_in(d) for d in others) or names_in(own) & later:
+        return [node]
+    rest = [x for k, x in enumerate(steps) if k != at]
+    body = c_ast.Compound([*_block(node.stmt), *rest], node.stmt.coord) if rest else node.stmt
+    loop = c_ast.For(c_ast.DeclList([own], node.init.coord), node.cond, steps[at], body, node.coord)
+    return [c_ast.Compound([*others, loop], node.coord) if others else loop]
 
 
 def _going_on(node: c_ast.For, steps: Sequence[c_ast.Node]) -> c_ast.For:

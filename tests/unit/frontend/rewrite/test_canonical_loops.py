@@ -19,3 +19,16 @@ def test_counts_steps() -> None:
 
 def test_leaves_others() -> None:
     assert "i += 2)" in made("for (int i = 0; i < n; i += 2) y[i] = 2 * x[i];")
+
+
+def test_two_counters_of_one_header() -> None:
+    text = made("for (int i = 0, j = n - 1; i < j; i++, j--) y[i] = x[j];")
+    assert "i < tw_floord(n, 2)" in text and "y[i] = x[n - i - 1];" in text
+
+
+def test_loops_that_only_their_run_ends_stay_in_their_function() -> None:
+    gcd = "static int gcd(int a, int b) { while (b) { int t = a % b; a = b; b = t; } return a; }\n"
+    loop = "#pragma scop\nfor (int i = 0; i < n; i++) y[i] = gcd(i, 12);\n#pragma endscop"
+    text = f"{gcd}void k(int n, double y[n])\n{{\n{loop}\n}}\n"
+    got = generate("k.c", text, GenOptions(target="openmp"))
+    assert got.regions[0].transformed and got.text.count("gcd((int)i, 12)") + got.text.count("gcd(i, 12)") > 1
