@@ -62,7 +62,8 @@ class PlanReader:
 
     def take(self, expected: str = "") -> PlanToken:
         if not self.more():
-            raise InputError("bad-plan", f"the plan ends where {expected or 'more'!r} was expected", self.end, _SYNTAX)
+            where = f"where {expected!r} was expected" if expected else "in the midst of a directive"
+            raise InputError("bad-plan", f"the plan ends {where}", self.end, _SYNTAX)
         token = self.tokens[self.pos]
         if expected and token.text != expected:
             raise InputError("bad-plan", f"expected {expected!r} but found {_short(token.text)}", token.loc, _SYNTAX)

@@ -27,7 +27,7 @@ class Cursor:
         self.log: list[Event] = []
         self.alive: dict[str, str] = {}
         self._rows: dict[str, str] = {}
-        self._scopes: list[list[str]] = [[]]
+        self._scopes: list[list[tuple[str, str | None]]] = [[]]  # names, and what they stood for around the block
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -117,8 +117,8 @@ class Cursor:
 
     def known(self, name: str, variable: str) -> None:
         """The same for a name that the region itself has for the variable."""
+        self._scopes[-1].append((name, self.alive.get(name)))
         self.alive[name] = variable
-        self._scopes[-1].append(name)
 
     def declare_row(self, name: str, row: str) -> None:
         """The same for a name of a row behind a pointer: whoever reads on finds the row in its place."""
@@ -136,9 +136,11 @@ class Cursor:
     def _close(self) -> None:
         if len(self._scopes) == 1:
             raise Unread("a block ends that did not begin")
-        for name in self._scopes.pop():
+        for name, around in reversed(self._scopes.pop()):
             self.alive.pop(name, None)
             self._rows.pop(name, None)
+            if around is not None:
+                self.alive[name] = around
 
     # -- parts that others read --------------------------------------------------------------------
 

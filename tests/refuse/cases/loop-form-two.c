@@ -2,7 +2,7 @@
 void f(int n, double A[n])
 {
 #pragma scop
-    for (int i = 0, j = 0; i < n; i++)
-        A[i] = 0.0;
+    for (int i = 0, j = i; i < n; i++)
+        A[i] = j;
 #pragma endscop
 }
