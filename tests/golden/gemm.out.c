@@ -134,7 +134,9 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_MR TW_MACHINE(14, 6, 9, 4)
 #define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 6, 6)
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
+#define TW_F64_ADD_MUL_LOW TW_MACHINE(3, 3, 4, 2)
 #define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 4, 2)
+#define TW_F64_ADD_MUL_HIGH TW_MACHINE(10, 3, 4, 2)
 #define TW_F64_ADD_MUL_MC TW_MACHINE(224, 84, 99, 128)
 #define TW_F64_ADD_MUL_KC TW_MACHINE(219, 274, 477, 384)
 #define TW_F64_ADD_MUL_NC TW_MACHINE(4096, 2048, 1536, 1536)
@@ -144,6 +146,7 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_DIRECT TW_MACHINE(10000, 5000, 2500, 2500)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 3, 3)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 2, 2)
+#define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
@@ -157,7 +160,8 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
   TW_UNROLL for (int i = 0; i < rows; i++) {
     row[i] = i ? row[i - 1] + ldc : c;
     TW_UNROLL for (int j = 0; j < TW_F64_ADD_MUL_LANES * vectors; j += 8)
-      TW_PREFETCH(row[i] + j, rows * ldc, 1); /* the tile below is next: its lines, for writing */
+      /* the lines of the next tile, for writing */
+      TW_PREFETCH(row[i] + j, TW_F64_ADD_MUL_ALONG ? TW_F64_ADD_MUL_NR : rows * ldc, 1);
     TW_UNROLL for (int j = 0; j < vectors; j++)
       acc[i][j] = tw_vec_load_f64(row[i] + TW_F64_ADD_MUL_LANES * j);
   }
@@ -185,8 +189,12 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
 __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, const double *restrict a,
                                                      const double *restrict b, double *restrict c, long ldc)
 {
-  if (m <= TW_F64_ADD_MUL_HALF && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+  if (m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
+  else if (m <= TW_F64_ADD_MUL_HALF && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_HALF, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
+  else if (m <= TW_F64_ADD_MUL_HIGH && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HIGH, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
@@ -319,7 +327,8 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
-                                                     : tw_m == TW_F64_ADD_MUL_HALF && tw_n == TW_F64_ADD_MUL_NR);
+                                                     : (tw_m == TW_F64_ADD_MUL_LOW || tw_m == TW_F64_ADD_MUL_HALF
+                                                         || tw_m == TW_F64_ADD_MUL_HIGH) && tw_n == TW_F64_ADD_MUL_NR);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                             const long tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR;

@@ -100,7 +100,7 @@ class ProductPrinter:
             replace(left, copies=copies),
             right,
             target,
-            in_place(edge, how, nr) + evenly if pointer else "",
+            in_place(what, how, nr) + evenly if pointer else "",
             pointer,
             stride,
             len(what.step.left) // kernel.lefts,

@@ -19,7 +19,7 @@ from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
 from codegen.isa.text import BARRIER, PREFETCH
 from codegen.scop.lanes import spelled
-from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel, smaller
+from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel, low_rows, smaller
 from codegen.target.product.microkernel_rolled import TileTexts, is_rolled, rolled_view, whole_of
 from codegen.target.product.microkernel_view import view
 from codegen.target.text.templates import environment
@@ -28,6 +28,7 @@ __all__ = ["MOST_COMMON", "MicroKernel", "asked_sizes", "columns_text", "common_
            "micro_kernel", "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros", "row_unit", "smaller",
            "stem", "tile_name", "with_numbers"]  # fmt: skip
 
+LOW = ("LOW", "HALF", "HIGH")  # macros of the rows of smaller kernels
 MOST_COMMON = 3  # vectors in a row of a tile whose kernels are printed once for all instruction sets
 
 
@@ -40,6 +41,7 @@ def name(isa: Isa, mk: MicroKernel) -> str:
     parts += [f"of_{mk.a_rows or mk.mr}x{mk.b_vectors or mk.nv}v"] if mk.a_rows or mk.b_vectors else []
     parts += ["spread"] if mk.spread else []
     parts += ["narrow"] if mk.narrow else []
+    parts += ["along"] if mk.along else []
     parts += [f"u{mk.unroll}"] if mk.unroll != UNROLL else []
     parts += [f"p{mk.ahead}"] if mk.ahead != AHEAD else []
     return "_".join([*parts, *(["direct"] if mk.direct else [])])
@@ -83,8 +85,11 @@ def nr_max(isa: Isa, mk: MicroKernel) -> int:
 
 
 def row_unit(isa: Isa, elem: str, bits: int = 0) -> int:
-    """Rows of kernels for about half of a tile are a multiple of this; `bits` where only the processor knows."""
-    return isa.lanes_max(elem) if isa.bits else max(1, bits // int(elem[1:]))
+    """Rows of kernels for a part of a tile are a multiple of this, where lanes of a register are operands; `bits` where
+    only the processor knows how many."""
+    if isa.bits:
+        return isa.lanes_max(elem) if isa.lane_fma else 1
+    return max(1, bits // int(elem[1:]))
 
 
 def tile_name(isa: Isa, whole: MicroKernel) -> str:
@@ -102,17 +107,18 @@ def _cases(isa: Isa, whole: MicroKernel) -> list[tuple[str, str, str]]:
     """Which tiles of m x n elements take which kernel, of so many rows and vectors; the first that holds."""
     if is_common(isa):
         return _common_cases(stem(whole).upper())
-    narrow, low = smaller(whole, row_unit(isa, whole.elem))
+    narrow, lows = smaller(whole, row_unit(isa, whole.elem))
     cases = [(f"n <= {nr_max(isa, k)}", str(k.mr), str(k.nv)) for k in narrow]
-    cases += [(f"m <= {low.mr}", str(low.mr), str(low.nv))] if low else []
+    cases += [(f"m <= {k.mr}", str(k.mr), str(k.nv)) for k in lows]
     return [*cases, ("", str(whole.mr), str(whole.nv))]
 
 
 def _common_cases(at: str) -> list[tuple[str, str, str]]:
-    """The same for tiles of up to MOST_COMMON vectors, in macros; where there are fewer, one of the tests is idle."""
-    mr, nr, nv, low, less, lanes = (f"{at}_{x}" for x in ("MR", "NR", "NV", "HALF", "LESS", "LANES"))
+    """The same for tiles of up to MOST_COMMON vectors, in macros; where there are fewer, some of the tests are idle."""
+    mr, nr, nv, less, lanes = (f"{at}_{x}" for x in ("MR", "NR", "NV", "LESS", "LANES"))
     narrow = [(f"n <= {lanes}", mr, "1"), (f"n <= {less} * {lanes}", mr, less)]
-    return [(f"m <= {low} && n > {nr} - {lanes}", low, nv), *narrow, ("", mr, nv)]
+    lows = [(f"m <= {at}_{x} && n > {nr} - {lanes}", f"{at}_{x}", nv) for x in LOW]
+    return [*lows, *narrow, ("", mr, nv)]
 
 
 def asked_sizes(isa: Isa, whole: MicroKernel) -> str:
@@ -123,14 +129,15 @@ def asked_sizes(isa: Isa, whole: MicroKernel) -> str:
 def numbers(isa: Isa, whole: MicroKernel) -> dict[str, int]:
     """The numbers of a kernel under common names, by the macros that stand for them where it is printed for all
     instruction sets."""
-    _, low = smaller(whole, row_unit(isa, whole.elem))
+    lows = low_rows(whole.mr, row_unit(isa, whole.elem))
     values = {
         "MR": whole.mr,
         "NV": whole.nv,
         "NR": nr_max(isa, whole),
         "LANES": isa.lanes_max(whole.elem),
         "LESS": max(1, whole.nv - 1),
-        "HALF": low.mr if low else 0,
+        **dict(zip(LOW, lows, strict=True)),
+        "ALONG": int(whole.along),
     }
     return {f"{stem(whole).upper()}_{k}": n for k, n in values.items()}
 
@@ -144,14 +151,17 @@ def with_numbers(text: str, values: Mapping[str, object]) -> str:
 def common_kernel(isa: Isa, whole: MicroKernel) -> str:
     """C text of a kernel for all instruction sets, with macros for its numbers."""
     at = stem(whole).upper()
-    return _text(isa, whole, TileTexts(f"{at}_MR", f"{at}_NV", f"{at}_LANES", f"{at}_NR"))
+    further = f"{at}_ALONG ? {at}_NR : rows * ldc"
+    return _text(isa, whole, TileTexts(f"{at}_MR", f"{at}_NV", f"{at}_LANES", f"{at}_NR", further))
 
 
 @cache
 def _rolled(isa: Isa, whole: MicroKernel) -> str:
     if is_common(isa):
         return with_numbers(common_kernel(isa, whole), numbers(isa, whole))
-    return _text(isa, whole, TileTexts(str(whole.mr), str(whole.nv), lanes_text(isa, whole.elem), nr_text(isa, whole)))
+    nr = nr_text(isa, whole)
+    further = nr if whole.along else "rows * ldc"
+    return _text(isa, whole, TileTexts(str(whole.mr), str(whole.nv), lanes_text(isa, whole.elem), nr, further))
 
 
 def _text(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> str:

@@ -30,6 +30,7 @@ class TileTexts:
     nv: str
     lanes: str
     nr: str
+    further: str  # how far the next tile is
 
 
 @record

@@ -3,6 +3,7 @@ conditions by which tiles are assigned to them."""
 
 from __future__ import annotations
 
+from codegen.isa.common import is_common
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import longer
 from codegen.record import record
@@ -10,6 +11,7 @@ from codegen.scop.lanes import rounds
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.product.microkernel import MicroKernel, row_unit, smaller
 from codegen.target.product.microkernel import name as kernel_name
+from codegen.target.product.microkernel_model import low_rows
 
 
 @record
@@ -38,26 +40,27 @@ def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> M
         rights=len(step.right) // times,
         spread=how.spread,
         narrow=narrow,
+        along=bool(how.run) and not direct,
     )
 
 
-def edge_kernels(what: Contraction, how: Blocking) -> tuple[tuple[MicroKernel, ...], MicroKernel | None]:
-    """Kernels for edges of a product's tiles."""
+def edge_kernels(what: Contraction, how: Blocking) -> tuple[tuple[MicroKernel, ...], tuple[MicroKernel, ...]]:
+    """Kernels for edges of a product's tiles: of fewer columns, and of fewer rows."""
     return smaller(micro_kernel_of(what, how), row_unit(load_isa(how.isa, how.bits), what.step.elem, how.bits))
 
 
 def all_kernels(what: Contraction, how: Blocking) -> tuple[MicroKernel, ...]:
     """Every kernel that a product calls."""
-    narrow, low = edge_kernels(what, how)
-    return (micro_kernel_of(what, how), *narrow, *((low,) if low else ()))
+    narrow, lows = edge_kernels(what, how)
+    return (micro_kernel_of(what, how), *narrow, *lows)
 
 
 def edges(what: Contraction, how: Blocking, nr: str) -> tuple[EdgeKernel, ...]:
     """What the edges of a product call, in the order in which to ask. `nr` is the C text of a tile's columns."""
     isa = load_isa(how.isa, how.bits)
-    narrow, low = edge_kernels(what, how)
+    narrow, lows = edge_kernels(what, how)
     found = [EdgeKernel(kernel_name(isa, k), 0, part(nr, how, k.nv)) for k in narrow]
-    return (*found, *((EdgeKernel(kernel_name(isa, low), low.mr, ""),) if low else ()))
+    return (*found, *(EdgeKernel(kernel_name(isa, k), k.mr, "") for k in lows))
 
 
 def part(nr: str, how: Blocking, vectors: int = 1) -> str:
@@ -67,10 +70,14 @@ def part(nr: str, how: Blocking, vectors: int = 1) -> str:
     return nr if how.nv == 1 else f"{nr} / {how.nv}" + (f" * {vectors}" if vectors > 1 else "")
 
 
-def in_place(edges: tuple[EdgeKernel, ...], how: Blocking, nr: str) -> str:
+def in_place(what: Contraction, how: Blocking, nr: str) -> str:
     """When a tile of tw_m x tw_n elements is exactly what one of the kernels covers, so that it can work on C."""
-    lanes, low = part(nr, how), next((e.rows for e in edges if e.rows > 1), 0)
+    isa, lanes = load_isa(how.isa, how.bits), part(nr, how)
+    lows = [n for n in low_rows(how.mr, row_unit(isa, what.step.elem, how.bits)) if n > 1]
+    # The text for all machines is the same for all of them but for numbers.
+    whole = [f"tw_m == {n}" for n in (lows if is_common(isa) else dict.fromkeys(lows))]
     columns = f"tw_n % {lanes} == 0" if lanes.isdigit() else f"tw_n % ({lanes}) == 0"
-    if not low:
+    if not whole:
         return f"tw_m == {how.mr} && {columns}"
-    return f"(tw_m == {how.mr} ? {columns} : tw_m == {low} && tw_n == {nr})"
+    rows = whole[0] if len(whole) == 1 else f"({' || '.join(whole)})"
+    return f"(tw_m == {how.mr} ? {columns} : {rows} && tw_n == {nr})"
