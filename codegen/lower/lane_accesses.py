@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import field
 
-from codegen.ast.ctree import CExpr, Instance, Int
+from codegen.ast.ctree import Bin, CExpr, Instance, Int
 from codegen.ast.lowered import Backwards, Contiguous, Each, InVariable, Lanes, One, Picked, Place, Work
 from codegen.ast.normal_forms import forms
 from codegen.lower.loop_strides import row_stride, unit_stride
-from codegen.lower.shift import along, shifted
+from codegen.lower.shift import along, shifted, simple
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
 
@@ -34,15 +34,19 @@ class Maker:
         """How many iterations that many vectors are."""
         return self.lanes.vectors(number) if self.lanes is not None else Int(number)
 
+    def _last(self) -> CExpr:
+        """How many iterations the last lane is behind the first."""
+        return simple(Bin("-", self.vectors(1), Int(1)))
+
     def work(self, s: Statement, at: Instance) -> Work:
         if self.lanes is None:
             return Work(at)
         return Work(at, self.count, tuple(self.place(s, at, k) for k in range(len(s.accesses))))
 
     def place(self, s: Statement, at: Instance, number: int) -> Place:
-        move, n = unit_stride(s, at, number, self.var), self.count
+        move = unit_stride(s, at, number, self.var)
         if move == -1:
-            return Backwards(shifted(at, self.var, n - 1).accesses[number])
+            return Backwards(shifted(at, self.var, self._last()).accesses[number])
         name = self.kept.get(element(s, at, number))
         if name is not None:
             return InVariable(name)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from codegen.ast.ctree import For
 from codegen.ast.lowered import (
     WIDTHS,
+    Backwards,
     Body,
     Braces,
     Contiguous,
@@ -92,10 +93,12 @@ def _behind_pointers(scop: Scop, found: Statements) -> bool:
 
 
 def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements) -> bool:
-    """Do longer vectors find what they need in the same way: neighbours, or one element in all lanes?"""
+    """Do longer vectors find what they need in the same way: neighbours, or one element in all lanes? What is stored has
+    to be neighbours in their order."""
     make = Maker(scop, node.var, lanes)
-    places = (make.place(s, at, k) for s, at in found for k in range(len(s.accesses)))
-    return lanes.bytes == WIDTHS[0] and all(isinstance(p, (One, Contiguous)) for p in places)
+    places = [make.place(s, at, k) for s, at in found for k in range(len(s.accesses))]
+    same = all(isinstance(p, (One, Contiguous, Backwards)) for p in places)
+    return lanes.bytes == WIDTHS[0] and same and not any(make.apart(s, at) for s, at in found)
 
 
 def uses_again(form: Strips) -> bool:

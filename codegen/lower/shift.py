@@ -30,12 +30,12 @@ def along(at: Instance, number: int, by: int) -> tuple[CExpr, ...]:
 
 
 def simple(e: CExpr) -> CExpr:
-    """Constants of a sum put together, as a person would write it."""
+    """Constants of a sum put together, and multiples of one term, as a person would write it."""
     terms, constant = _sum(e)
     if terms is None:
         return e
     out: CExpr | None = None
-    for sign, term in sorted(terms, key=lambda t: -t[0]):
+    for sign, term in sorted(_collected(terms), key=lambda t: -t[0]):
         if out is None:
             if sign < 0:
                 return e
@@ -45,6 +45,19 @@ def simple(e: CExpr) -> CExpr:
     if out is None:
         return Int(constant)
     return out if not constant else Bin("+" if constant > 0 else "-", out, Int(abs(constant)))
+
+
+def _collected(terms: list[tuple[int, CExpr]]) -> list[tuple[int, CExpr]]:
+    """The terms of a sum, those that are multiples of one as one; unchanged where there are none."""
+    found: Counter[CExpr] = Counter()
+    for sign, term in terms:
+        if isinstance(term, Bin) and term.op == "*" and isinstance(term.left, Int):
+            found[term.right] += sign * term.left.value
+        else:
+            found[term] += sign
+    if len(found) == len(terms):
+        return terms
+    return [(1 if c > 0 else -1, of if abs(c) == 1 else Bin("*", Int(abs(c)), of)) for of, c in found.items() if c]
 
 
 def runs_for_sure(node: For) -> bool:

@@ -120,6 +120,13 @@ def test_widths_that_compilers_choose_are_proven() -> None:
     assert {int(n) for n in re.findall(r"#define TW_VECTOR_BYTES (\d+)", made)} == set(WIDTHS)
 
 
+def test_vectors_backwards_leave_their_width_open_too() -> None:
+    made = planned(source(), "vector j by 2 of 16 bytes")
+    assert "tw_f64v_turned(TW_F64V(A[i][n - j - 2 * TW_F64_LANES]))" in without_macros(made)
+    orders = re.findall(r"#define tw_f64v_turned\(x\) TW_F64V_PICK\(x, x, (.*)\)", made)
+    assert orders == [", ".join(map(str, reversed(range(width // 8)))) for width in reversed(WIDTHS)]
+
+
 def test_a_constant_of_another_type_keeps_its_meaning() -> None:
     """0.7 is a double: the product is computed in double, and vectors of float would round twice."""
     text = source("float").replace("B[i][j] / 3", "B[i][j] * 0.7")
