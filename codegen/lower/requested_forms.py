@@ -88,7 +88,7 @@ def _why_not_lanes(scop: Scop, node: For) -> str:
 
 def _why_not_rows(scop: Scop, node: For) -> str:
     body = node.body.body if isinstance(node.body, For) and node.loop.kind == JAMMED else node.body
-    if assignments(scop, body) is None:
+    if assignments(scop, body, inside=node.loop.kind == INTERLEAVED) is None:
         return "there is more inside than assignments, made in any case, to elements that have one type"
     if isinstance(node.body, For) and node.var in expr_names(node.body.lower) | expr_names(node.body.upper):
         return "the loop inside begins or ends elsewhere in other iterations"

@@ -46,10 +46,11 @@ def _in_vectors(
 
 
 def interleaved(scop: Scop, node: For) -> Interleaved | None:
-    """All iterations at once when all are there, else one by one: where they are plain assignments."""
+    """All iterations at once when all are there, else one by one: where they are plain assignments. Variables of the
+    region have an element for each iteration, or the loop could not be asked for this."""
     if node.loop.kind != INTERLEAVED or node.step != 1:
         return None
-    found = assignments(scop, node.body)
+    found = assignments(scop, node.body, inside=True)
     if found is None:
         return None
     body = side_by_side(Maker(scop), found, node.var, node.loop.factor, alike=node.loop.alike)

@@ -88,6 +88,11 @@ class Array:
         return self.elem.spelling not in ("struct", "union")
 
     @property
+    def of_region(self) -> bool:
+        """A number that the region has for itself, one for all iterations of its loops."""
+        return self.inside and not self.rank and not self.scope and self.elem.kind in ("int", "float")
+
+    @property
     def roomy(self) -> bool:
         """A variable of the region whose size only the run knows, or is too much for the stack of a thread: each thread
         has one in memory that the region asks for."""

@@ -34,7 +34,7 @@ from codegen.scop.product import Blocking, Contraction, MatrixVector, Nested
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
 from codegen.target.declarations import with_declarations
-from codegen.target.guards.buffers import memory_of, shape
+from codegen.target.guards.buffers import alignment, memory_of, shape
 from codegen.target.pragmas import Maker, Pragma, collapsed
 from codegen.target.reduction_variables import gathered_apart, with_variables
 from codegen.target.text.body import BodyAfter, BodyPrinter
@@ -275,7 +275,7 @@ class ViewBuilder:
     def _declaration(self, h: Held) -> str:
         array, sizes = self.scop.arrays[h.array], shape(self.scop, h)
         if not array.roomy:
-            return f"{array.elem.spelling} {array.name}{''.join(f'[{s}]' for s in sizes)};"
+            return f"{alignment(self.scop, h)}{array.elem.spelling} {array.name}{''.join(f'[{s}]' for s in sizes)};"
         start, each = memory_of(h.array)
         rows = "".join(f"[{s}]" for s in sizes[1:])
         name = f"(*const restrict {array.name}){rows}" if rows else f"*const restrict {array.name}"

@@ -27,7 +27,7 @@ _CLAUSE = re.compile(r" ?(\w+)\(")
 _SET = re.compile(r"(?<![\w.>\])\"])([A-Za-z_]\w*) (?:[-+*/%&|^]|<<|>>)?= ")
 _STEPPED = re.compile(r"(?:\+\+|--)([A-Za-z_]\w*)\b(?![\[.(]|->)|(?<![\w.>\])])([A-Za-z_]\w*)(?:\+\+|--)")
 _DECLARED = re.compile(
-    r"(?:^|[;{(] ?)[A-Za-z_]\w*(?: \w+)*? (?:\(?\*(?:const |restrict )*)*([A-Za-z_]\w*)\)?(?:\[[^\]]*\])*(?: =|;)"
+    r"(?:^|[;{(] ?)(?:_Alignas\(\d+\) )?[A-Za-z_]\w*(?: \w+)*? (?:\(?\*(?:const |restrict )*)*([A-Za-z_]\w*)\)?(?:\[[^\]]*\])*(?: =|;)"
 )
 _THREADS = "(int)tw_min(tw_max_threads(), TW_LINE)"
 _LANES = ("TW_SIMD", "TW_IVDEP")
@@ -108,8 +108,9 @@ class _Pragmas:
         texts = [x for x in (v.head, *texts_of(v.body)) if x]
         changed, declared = set(_changed(texts)), set(_declared(texts))
         gathered = {n for _, n in _reductions(d)}
+        constants = self._constants() | self._only_read(node)
         for name in copies:
-            if name in changed | declared | gathered or name not in self._constants() or _has_address(name, texts):
+            if name in changed | declared | gathered or name not in constants or _has_address(name, texts):
                 raise Unread(f"threads have copies of `{name}`, which is no variable that stays as it is")
         if d.words & {"parallel", "for"}:
             self._check_own(node, changed, declared, gathered)
@@ -166,6 +167,12 @@ class _Pragmas:
         used = ((self.scop.arrays[a.array], a.path) for _, a in self.scop.accesses())
         pointers = {x.base for x, path in used if x.place == "param" and path and path[0].kind != "member"}
         return {p.text for p in self.scop.params if p.text.isidentifier()} | pointers
+
+    def _only_read(self, node: For) -> set[str]:
+        """Numbers that the region has for itself, and that no statement of a loop sets."""
+        inside = [self.scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance)]
+        stored = {a.array for s in inside for a in s.writes}
+        return {x.name for x in self.scop.arrays.values() if x.of_region and x.name not in stored}
 
     def _means_nothing(self, name: str, text: str, v: View, node: For) -> bool:
         """Does a clause only say which iterations a thread takes, or how many threads there are?"""

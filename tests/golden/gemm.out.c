@@ -84,7 +84,7 @@ TW_INLINE long tw_grid(long threads, long rows, long columns)
 }
 #endif
 /* Else compilers move all loads of a step to its front, and spill accumulators. */
-#define TW_KEEP_ORDER() __asm__ volatile("")
+#define TW_KEEP_ORDER() __asm__ volatile("" ::: "memory")
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)

@@ -58,7 +58,7 @@ TW_INLINE void *tw_alloc(long bytes)
 TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
 /* Else compilers move all loads of a step to its front, and spill accumulators. */
-#define TW_KEEP_ORDER() __asm__ volatile("")
+#define TW_KEEP_ORDER() __asm__ volatile("" ::: "memory")
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)

@@ -9,8 +9,8 @@ from codegen.patterns import pattern
 from codegen.source.language import CXX, Language
 
 # Words of C that C++ has others for.
-_WORDS = {"restrict": "__restrict", "_Static_assert": "static_assert"}
-_WORD = pattern(r"\b(?:restrict|_Static_assert)\b")
+_WORDS = {"restrict": "__restrict", "_Static_assert": "static_assert", "_Alignas": "alignas"}
+_WORD = pattern(r"\b(?:restrict|_Static_assert|_Alignas)\b")
 # Pointers to memory of no type, which C converts by itself.
 _MEMORY = pattern(
     r"^(?P<head> *(?P<type>[A-Za-z_][\w ]*?[ *]*)\*const (?P<name>(?:__restrict )?\w+) = )"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import prod
 
 from codegen.ast.ctree import CNode, Declare, For, Held, node_kids, walk
 from codegen.diagnostics import InputError
@@ -17,6 +18,8 @@ from codegen.target.guards.guard import all_of
 
 # Beyond this many bytes for all threads together, regions run as written.
 LIMIT = 1 << 30
+LINE = 64  # bytes of a line of the cache
+LONG = 4 * LINE  # bytes of arrays that are gone through by vectors, and not kept in registers
 
 
 @record
@@ -62,6 +65,15 @@ def shape(scop: Scop, h: Held) -> list[str]:
     """The sizes of a variable of the region where it is declared, as factors of a product."""
     array = scop.arrays[h.array]
     return [_factor(array.extents[k - array.scope]) if s < 0 else str(s) for k, s in enumerate(h.sizes) if s]
+
+
+def alignment(scop: Scop, h: Held) -> str:
+    """What stands ahead of the declaration of a variable of the region: clang puts arrays at any multiple of their
+    elements, where vectors lie across two lines of the cache. deriche, Neoverse N1, two passes over columns: 71 ms,
+    aligned 53."""
+    sizes = shape(scop, h)
+    long = sizes and all(s.isdigit() for s in sizes) and prod(map(int, sizes)) * scop.arrays[h.array].elem.bytes >= LONG
+    return f"_Alignas({LINE}) " if long else ""
 
 
 def _factor(text: str) -> str:

@@ -13,6 +13,9 @@ from codegen.verify.loops.events import Event
 from codegen.verify.text.read import Unread
 
 
+ALIGNED = "_Alignas(64) "  # of no concern to values
+
+
 def declaration(scop: Scop, h: Held, threads: bool) -> tuple[str, ...]:
     """The texts that a declaration may have. A value that it begins with is read by nobody: that every read finds what
     was written before is proven. Memory that a region asked for is taken by the number of the thread where several are
@@ -25,7 +28,8 @@ def declaration(scop: Scop, h: Held, threads: bool) -> tuple[str, ...]:
         own = f"{array.elem.spelling} {name} = (void *)({first} + tw_thread() * {each});"
         return (own,) if threads else (own, f"{array.elem.spelling} {name} = (void *)({first});")
     text = f"{array.elem.spelling} {array.name}{''.join(f'[{s}]' for s in sizes)}"
-    return f"{text};", f"{text} = 0;", f"{text} = {{0}};"
+    ways = f"{text};", f"{text} = 0;", f"{text} = {{0}};"
+    return (*ways, *(f"{ALIGNED}{way}" for way in ways))
 
 
 def omitted(names: Sequence[str], events: Sequence[Event]) -> None:

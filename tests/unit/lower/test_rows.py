@@ -79,6 +79,24 @@ void f(int t, int n, double A[n][n], double B[n][n])
 #pragma endscop
 }
 """
+FILTER = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+    double c, x, y;
+#pragma scop
+    c = 1.0 / (t + 2);
+    for (int i = 0; i < n; i++) {
+        x = 0;
+        y = 0;
+        for (int j = 0; j < n; j++) {
+            B[i][j] = c * A[i][j] + x - 0.5 * y;
+            x = A[i][j];
+            y = B[i][j];
+        }
+    }
+#pragma endscop
+}
+"""
 TRIANGLE = SCALE.replace("j < n; j++) {", "j <= i; j++) {")
 
 
@@ -96,6 +114,7 @@ def planned(source: str, plan: str) -> str:
         (SEIDEL, "tile j:8\n  interleave j", "is carried by loop `j`"),
         (SCALE, "jam j by 4", "no loop inside"),
         (SCALE, "tile i:4\n  interleave i", "is not innermost"),
+        (FILTER, "tile S4.i:4\n  distribute S4.i\n  order S4.j, S4.i\n  interleave S4.i", "`x`"),
         (SCALE, "parallel i\n  jam i by 4", "is parallel already"),
         (SCALE, "jam i by 4\n  parallel i", "is jammed already"),
         (SCALE, "unskew i as k", "runs S1 and S2"),
@@ -136,6 +155,13 @@ def test_constants_are_put_together() -> None:
     assert simple(Bin("-", Int(4), Int(1))) == Int(3)
 
 
+def test_multiples_of_one_term_are_put_together() -> None:
+    k, i, lanes = Name("k"), Name("i"), Name("L")
+    three = Bin("-", Bin("-", Bin("-", k, i), lanes), Bin("*", Int(2), lanes))
+    assert simple(three) == Bin("-", Bin("-", k, i), Bin("*", Int(3), lanes))
+    assert simple(Bin("+", Bin("-", k, lanes), lanes)) == k
+
+
 DRIVER = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,12 +193,15 @@ int main(void)
         (JACOBI, "", "4 at a time"),
         (SEIDEL, "", "_end - i == 8"),
         (SWEEP, "", "tiles i:8"),
+        (FILTER, "", "y[i + 3 - it] = v3;"),
+        (FILTER.replace("double c, x, y;", "double c, x, y;\n    c = 0;").replace("A[i][j] + x", "A[j][i] + x")
+         .replace("x = A[i][j]", "x = A[j][i]").replace("B[i][j]", "B[j][i]"), "", "_Alignas(64) double y[256]"),
         (SCALE, "jam i by 3\n  vector j", "3 at a time"),
         (ROWS, "jam i by 2\n  scalar_replace j", "2 at a time"),
         (SCALE, "tile i:3, j:0\n  order j, i\n  interleave i", "i_end - i == "),
         (TRIANGLE, "tile i:4, j:0\n  order j, i\n  interleave i", "i_end - i == "),
     ],
-    ids=["time tiles", "wavefront", "recurrence", "jam", "jam and carry", "abreast", "abreast in a triangle"],
+    ids=["time tiles", "wavefront", "recurrence", "filter", "filter of columns", "jam", "jam and carry", "abreast", "abreast in a triangle"],
 )
 def test_results(source: str, plan: str, words: str, tmp_path: Path) -> None:
     text = planned(source, plan) if plan else generate("in.c", source, GenOptions()).text
