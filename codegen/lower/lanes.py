@@ -93,8 +93,8 @@ def _behind_pointers(scop: Scop, found: Statements) -> bool:
 
 
 def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements) -> bool:
-    """Do longer vectors find what they need in the same way: neighbours, or one element in all lanes? What is stored has
-    to be neighbours in their order."""
+    """Do longer vectors find what they need in the same way: neighbours, or one element in all lanes? What is stored
+    has to be neighbours in their order."""
     make = Maker(scop, node.var, lanes)
     places = [make.place(s, at, k) for s, at in found for k in range(len(s.accesses))]
     same = all(isinstance(p, (One, Contiguous, Backwards)) for p in places)

@@ -1,11 +1,11 @@
-"""Returns the `firstprivate(...)` clause of an OpenMP parallel loop: integer parameters, base pointers and scalars of the
-region that the loop's stores may change, as far as C types tell; an empty text where there are none. Without such
+"""Returns the `firstprivate(...)` clause of an OpenMP parallel loop: integer parameters, base pointers and scalars of
+the region that the loop's stores may change, as far as C types tell; an empty text where there are none. Without such
 copies clang passes captured variables by reference, which blocks its vectorizer.
 
 A store that may change such a variable, as far as types tell, makes clang read it again at every iteration: the loop
 then has no vectors, or narrow ones. `y[j] = (x[j] + y[j]) >> 1` over rows of bytes: 2 lanes without copies, 16 with
 them. A vector of the text may lie on anything: jacobi-2d, which stores vectors, took clang 1.27 times gcc's time.
-Coefficients that the region computes, read again for every element: deriche 35 ms a pass, 24 with copies.
+Coefficients that the region computes were read again for every element: a pass of deriche 35.2 ms, with copies 33.2.
 """
 
 from __future__ import annotations

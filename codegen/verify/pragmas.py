@@ -27,7 +27,8 @@ _CLAUSE = re.compile(r" ?(\w+)\(")
 _SET = re.compile(r"(?<![\w.>\])\"])([A-Za-z_]\w*) (?:[-+*/%&|^]|<<|>>)?= ")
 _STEPPED = re.compile(r"(?:\+\+|--)([A-Za-z_]\w*)\b(?![\[.(]|->)|(?<![\w.>\])])([A-Za-z_]\w*)(?:\+\+|--)")
 _DECLARED = re.compile(
-    r"(?:^|[;{(] ?)(?:_Alignas\(\d+\) )?[A-Za-z_]\w*(?: \w+)*? (?:\(?\*(?:const |restrict )*)*([A-Za-z_]\w*)\)?(?:\[[^\]]*\])*(?: =|;)"
+    r"(?:^|[;{(] ?)(?:_Alignas\(\d+\) )?[A-Za-z_]\w*(?: \w+)*? "
+    r"(?:\(?\*(?:const |restrict )*)*([A-Za-z_]\w*)\)?(?:\[[^\]]*\])*(?: =|;)"
 )
 _THREADS = "(int)tw_min(tw_max_threads(), TW_LINE)"
 _LANES = ("TW_SIMD", "TW_IVDEP")

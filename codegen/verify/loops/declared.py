@@ -12,7 +12,6 @@ from codegen.target.guards.buffers import shape
 from codegen.verify.loops.events import Event
 from codegen.verify.text.read import Unread
 
-
 ALIGNED = "_Alignas(64) "  # of no concern to values
 
 

@@ -87,7 +87,8 @@ def test_vectors_may_lie_on_anything() -> None:
 
 def test_numbers_that_the_region_computes() -> None:
     """They lie where others might, as far as clang knows, once threads share them."""
-    source = LOOP.format(params="int n, int m, double x[n][m], double y[n][m]", body="y[i][j] = c * x[i][j];", before="")
+    params = "int n, int m, double x[n][m], double y[n][m]"
+    source = LOOP.format(params=params, body="y[i][j] = c * x[i][j];", before="")
     source = source.replace("#pragma scop", "  double c;\n#pragma scop\n  c = 1.0 / n;")
     assert "firstprivate(c)" in generate("f.c", source, GenOptions()).text
     of_others = source.replace("double x[n][m], double y[n][m]", "float x[n][m], float y[n][m]")
