@@ -152,11 +152,11 @@ def make(
                 raise too_much(options, scop.loc) from None
     if not model.threads(options):
         machine = replace(machine, cores=1)
-    fusion = model.fusion or options.fusion
+    fusion, here = model.fusion or options.fusion, target_named(options.target).runs_here
     authors: tuple[Callable[[], Decision], ...] = (
-        lambda: default_plan(model.program, machine, fusion, 2),
-        lambda: default_plan(model.program, machine, fusion, 1),
-        lambda: default_plan(model.program, machine, fusion, 0),
+        lambda: default_plan(model.program, machine, fusion, 2, here),
+        lambda: default_plan(model.program, machine, fusion, 1, here),
+        lambda: default_plan(model.program, machine, fusion, 0, here),
         lambda: source_plan(model.program, machine),
     )
     problems = list(since)

@@ -72,6 +72,18 @@ class CopyReads:
 
 
 @record
+class Relayout:
+    """Keep `array` in panels of `size` columns, each in one piece, in memory `name` of the region's own; with `fresh`
+    none of its values comes from before."""
+
+    name: str
+    array: str
+    size: int
+    fresh: bool = False
+    loc: Loc = NOWHERE
+
+
+@record
 class Schedule:
     """Start from this tree instead of the source's order."""
 
@@ -350,6 +362,7 @@ Directive = Union[
     Expand,
     StripMine,
     CopyReads,
+    Relayout,
     Schedule,
     Balance,
     Tile,

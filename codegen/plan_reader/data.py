@@ -1,5 +1,5 @@
-"""Reads plan directives about data: forward, expand, block, copy, store, stay, stage, mesh, steps and lanes. Each
-function reads what follows the keyword, and returns the directive's record of `plan/model.py`."""
+"""Reads plan directives about data: forward, expand, block, copy, layout, store, stay, stage, mesh, steps and lanes.
+Each function reads what follows the keyword, and returns the directive's record of `plan/model.py`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from codegen.plan.model import (
     Forward,
     InLanes,
     OnMesh,
+    Relayout,
     StageIn,
     StageShared,
     Stay,
@@ -28,6 +29,7 @@ from codegen.recognize.products.forward import forwarded
 from codegen.transform.block import blocked
 from codegen.transform.copy_reads import with_copies
 from codegen.transform.find import free_name
+from codegen.transform.layout import with_layout
 
 
 def store(r: PlanReader, at: Loc) -> Directive:
@@ -163,6 +165,16 @@ def copy_reads(r: PlanReader, at: Loc) -> Directive:
         stmts.append(r.word("a statement").text)
     d = CopyReads(name, array, tuple(subscripts), tuple(stmts), tuple(cells), at)
     r.scop = with_copies(r.scop, d)
+    return d
+
+
+def layout(r: PlanReader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a name for the panels").text
+    r.take("=")
+    array, size = r.word("an array").text, r.size("by")
+    d = Relayout(name, array, size, bool(r.accept("new")), at)
+    r.scop = with_layout(r.scop, d)
     return d
 
 

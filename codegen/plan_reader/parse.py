@@ -90,6 +90,7 @@ _READ: Mapping[str, Callable[[PlanReader, Loc], Directive]] = {
     "expand": data.expand,
     "block": data.block,
     "copy": data.copy_reads,
+    "layout": data.layout,
     "schedule": schedule.schedule,
     "tile": loops.tile,
     "balance": loops.balance,

@@ -22,6 +22,7 @@ from codegen.plan.model import (
     Pipeline,
     Ranks,
     Registers,
+    Relayout,
     Reverse,
     ScalarReplace,
     Schedule,
@@ -100,6 +101,8 @@ def _data(d: Directive) -> str:
         return f"Works in blocks of {d.size}, so that most of what is left is a product."
     if isinstance(d, CopyReads):
         return f"Copies elements of `{d.array}` to `{d.name}` before they change."
+    if isinstance(d, Relayout):
+        return f"Keeps `{d.array}` in panels of {d.size} columns, each in one piece, while the region runs."
     if isinstance(d, StoreIn):
         return f"Stores `{d.variable}` inside of {_names(d.loop)} only."
     if isinstance(d, StageIn):

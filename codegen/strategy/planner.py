@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.diagnostics import Diagnostic
+from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Plan, Schedule
 from codegen.recognize.access.domain_shape import leaves_out
@@ -65,10 +65,12 @@ from codegen.strategy.vectors import (
 from codegen.transform.program import Program
 
 
-def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: int = 2) -> Decision:
+def default_plan(
+    source: Program, machine: Machine, fusion: str = AUTO, effort: int = 2, layouts: bool = True
+) -> Decision:
     """A plan for a region given in source order. `fusion` is none, smart, max, or auto for the best of them. Lower
-    effort leaves out isolation (1) and tiling (0)."""
-    asked, lost = Request(source, machine, fusion, effort), list[Considered]()
+    effort leaves out isolation (1) and tiling (0); without `layouts` arrays stay where they are."""
+    asked, lost = Request(source, machine, fusion, effort, layouts), list[Considered]()
     for k, t in enumerate(REGIONS):
         try:
             made = t.propose(asked)
@@ -94,6 +96,20 @@ def _time_tiles(asked: Request) -> Decision:
         raise Unsuited("left out: a plan with it took too much work")
     made = _over_time(_in_order(asked.source), asked.machine, asked.kind)
     return replace(made, program=replace(made.program, deps=asked.source.deps))
+
+
+def _column_panels(asked: Request) -> Decision:
+    if asked.effort < 2 or not asked.layouts:
+        raise Unsuited("left out: a plan with it took too much work" if asked.layouts else "arrays stay where they are")
+    if not isinstance(asked.source.tree, Band) or max(len(s.iterators) for s in asked.source.scop.statements) < 3:
+        raise Unsuited(NOT_THIS_KIND)
+    from codegen.strategy.products.column_panels import column_panels
+
+    found = suited(column_panels(asked.source, asked.machine))
+    text = f"panels of columns, with {', '.join(found.arrays)} in memory of their own, on threads"
+    told = Diagnostic(Severity.REMARK, "column-panels", text, asked.source.scop.loc, kind="passed")
+    shape = Products(found.program.tree, (), (), shape=found.vectors)
+    return decorate(found.program, asked.machine, asked.effort, shape, Begun(found.cuts, (told,), alone=found.alone))
 
 
 def _reduced_rows(asked: Request) -> Decision:
@@ -124,6 +140,9 @@ REGIONS = (
                     "sums of products over at least two loops", _products,
                     "a blocked product runs at the speed of the arithmetic units, which no order of its loops reaches",
                     (panels, product_sizes)),
+    RegionTechnique("panels of columns", "columns that change with each other are changed panel by panel, from copies",
+                    "a loop over columns each of which changes all those behind it", _column_panels,
+                    "a panel stays in the cache for all steps of a block, which no order of the loops gives"),
     RegionTechnique("tiles over time", "several time steps of a stencil go through a tile while it is in the cache",
                     "a time loop around stencils that overwrite what they read", _time_tiles,
                     "a tile goes through several time steps for what one fetches, and the model counts each by itself",
@@ -164,10 +183,10 @@ def _concerns(t: Technique, node: Band) -> bool:
     return t is not TILES or (node.permutable and not has_band(node.child))
 
 
-def _share(author: Author) -> None:
+def _share(author: Author, alone: tuple[str, ...]) -> None:
     """The outermost legal loop of every nest becomes parallel."""
     for place in sorted(loops(author.p.tree), key=lambda q: (len(q.names), q.path)):
-        if worth_threads(author.p, place):
+        if not set(statements(place.band)) <= set(alone) and worth_threads(author.p, place):
             best_that_suits(author, Site(place.band, place), THREADS)
 
 
@@ -320,12 +339,13 @@ def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
 
 @record
 class Begun:
-    """What is decided about a region before its nests are: directives, the reasons for them, and `rows` that follow
-    each other on threads."""
+    """What is decided about a region before its nests are: directives, the reasons for them, `rows` that follow each
+    other on threads, and statements that one thread runs `alone`: they have too little to do between two meetings."""
 
     directives: tuple[Directive, ...] = ()
     remarks: tuple[Diagnostic, ...] = ()
     rows: tuple[tuple[Directive, ...], ...] = ()
+    alone: tuple[str, ...] = ()
 
 
 def decorate(
@@ -348,7 +368,7 @@ def decorate(
         rows_behind(author, steps)
     if effort:
         _cut(author, full=effort > 1)
-    _share(author)
+    _share(author, begun.alone)
     _vectorize(author)
     author.remarks.extend(sentences.nothing(p.scop, author.directives))
     return Decision(

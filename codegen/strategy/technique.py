@@ -81,12 +81,14 @@ class Technique:
 @record
 class Request:
     """A region in source order, and what is asked of its plan: which statements share loops (see --fusion), and how
-    much work it may take: lower effort leaves out isolation (1) and tiling (0)."""
+    much work it may take: lower effort leaves out isolation (1) and tiling (0). With `layouts` arrays may lie in other
+    memory while it runs, which is of no use where messages bring them from elsewhere."""
 
     source: Program
     machine: Machine
     fusion: str
     effort: int
+    layouts: bool = True
 
     @property
     def kind(self) -> str:

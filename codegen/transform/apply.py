@@ -30,6 +30,7 @@ from codegen.plan.model import (
     Plan,
     Ranks,
     Registers,
+    Relayout,
     Reverse,
     ScalarReplace,
     Schedule,
@@ -253,7 +254,7 @@ def _by(name: str) -> Callable[[Program, Directive], Program]:
 
 # What speaks of the source's own loops, or gives statements other names and other data. Everything else speaks of the
 # statements that come of it.
-_REWRITE = (Ranks, Forward, Expand, StripMine, CopyReads)
+_REWRITE = (Ranks, Forward, Expand, StripMine, CopyReads, Relayout)
 # After these the dependences are asked.
 _REORDERS = (Schedule, Balance, Tile, Diamond, Order, Reverse, Skew, Unskew, Distribute, Unroll, Multiply)
 _APPLY: Mapping[type, Callable[..., Program]] = {
@@ -261,6 +262,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Expand: _expand,
     CopyReads: _by("copy_reads"),
     StripMine: _by("block"),
+    Relayout: _by("layout"),
     Schedule: _schedule,
     Tile: tile.apply,
     Balance: _by("balance"),

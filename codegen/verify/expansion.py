@@ -25,7 +25,7 @@ def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buf
     if len(extra) > 1 or bool(extra) == before.arrays[buffer.variable].inside:
         return f"`{buffer.variable}` would not be brought back once"
     for s, t in zip(before.statements, after.statements, strict=False):
-        if not _alike(s, t, buffer):
+        if not alike(s, t, buffer):
             return f"{s.name} (`{s.source}`) would be another statement"
     if not _fits(after, buffer):
         return f"`{buffer.variable}` would be accessed outside its memory"
@@ -53,7 +53,7 @@ def _of(scop: Scop, name: str, write: bool) -> isl.UnionMap:
     return union_maps(accesses_of(scop, name, write), param_space(scop)).intersect_params(scop.context)
 
 
-def _alike(s: Statement, t: Statement, buffer: RegionBuffer) -> bool:
+def alike(s: Statement, t: Statement, buffer: RegionBuffer) -> bool:
     """The same statement, with the memory in place of the variable."""
     same = (s.name, s.iterators, s.op, s.target, s.rhs) == (t.name, t.iterators, t.op, t.target, t.rhs)
     if not same or not s.domain.is_equal(t.domain) or len(s.accesses) != len(t.accesses):

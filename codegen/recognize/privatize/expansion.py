@@ -161,11 +161,15 @@ def _bounds(cells: isl.Set, k: int, name: str) -> tuple[isl.PwAff, isl.PwAff]:
     return _end(alone, alone.dim_min(0), name, False), _end(alone, alone.dim_max(0), name, True)
 
 
+def last_subscripts(scop: Scop, name: str) -> tuple[isl.PwAff, ...]:
+    """Values, one for each subscript of a variable, that no subscript goes beyond. Raises NoExpansion."""
+    cells = _cells(scop, name, ())
+    return tuple(_bounds(cells, k, name)[1] for k in range(cells.dim(isl.dim_type.set)))
+
+
 def ends_of(scop: Scop, name: str) -> tuple[str, ...]:
     """C texts, one for each subscript of a variable, that no subscript reaches. Raises NoExpansion."""
-    cells = _cells(scop, name, ())
-    lasts = [_bounds(cells, k, name)[1] for k in range(cells.dim(isl.dim_type.set))]
-    return tuple(size_text(v.add_constant_val(isl.Val(1)), scop.params) for v in lasts)
+    return tuple(size_text(v.add_constant_val(isl.Val(1)), scop.params) for v in last_subscripts(scop, name))
 
 
 def _end(values: isl.Set, end: isl.PwAff, name: str, upper: bool) -> isl.PwAff:

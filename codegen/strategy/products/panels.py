@@ -120,7 +120,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     deep = [s for s in p.scop.statements if s.name in names and len(s.iterators) == max(2, deepest)]
     if not deep or any(not plain(shared.exprs[n]) for n in names):
         return None
-    apart = {n: _apart(p.scop, p.scop.statement(n), shared.exprs[n]) for n in names}
+    apart = {n: apart_of(p.scop, p.scop.statement(n), shared.exprs[n]) for n in names}
     if not any(apart[s.name] for s in deep):
         return None
     d = StripMine(fresh(p.scop, shared.name + "b"), dict(shared.exprs), size(p.scop, deep, machine), apart)
@@ -208,7 +208,7 @@ def size(scop: Scop, deep: Sequence[Statement], machine: Machine) -> int:
     return max(8, side // 8 * 8)
 
 
-def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
+def apart_of(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
     """The iterators that the source compares with the loop: inside its block, what they say is settled there."""
     known = s.domain.intersect_params(scop.context)
     sign = sum(coefficients(value, len(s.iterators)) or ())
