@@ -88,6 +88,7 @@ REMARKS: tuple[Entry, ...] = (
     Entry("tuned", NOTE, "What `tune` found for a region, or why nothing was measured.", ""),
     Entry("auto", REMARK, "What was done to a nest that `--auto` has found.", ""),
     Entry("blocks", REMARK, "A sequential loop runs in blocks, so that most of its work is a product.", ""),
+    Entry("column-panels", REMARK, "A block of columns changes those beyond it panel by panel, each in one piece.", ""),
     Entry(
         "conditional-nest",
         REMARK,
@@ -228,7 +229,6 @@ REMARKS: tuple[Entry, ...] = (
     ),
     Entry("thread-loop", REMARK, "Which of several loops is shared out to threads, and what they own.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
-    Entry("column-panels", REMARK, "A block of columns changes those beyond it panel by panel, each in one piece.", ""),
     Entry("time-tiles", REMARK, "Tiles take many steps of a sweep over a grid while a part of it is in cache.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),
     Entry("wavefront", REMARK, "Tiles depend on one another; threads follow each other through them.", ""),

@@ -67,7 +67,7 @@ def column_panels(p: Program, machine: Machine) -> ColumnPanels | None:
         found = _in_blocks(p)
         if found is None:
             return None
-        q, layouts = found.program, []
+        q, layouts = found.program, list[Relayout]()
         for name in _streamed(found, machine):
             d = Relayout(_free(q.scop, name), name, COLUMNS, not _from_before(q, name))
             q = apply_layout(q, d)
@@ -79,7 +79,7 @@ def column_panels(p: Program, machine: Machine) -> ColumnPanels | None:
     done = q.with_tree(seq([x if not set(statements(x)) & set(found.inside) else tree for x in _parts(q.tree)]))
     if not layouts or not vectors or violation(done):
         return None
-    cuts = (found.outer, found.panels, *layouts)
+    cuts: tuple[Directive, ...] = (found.outer, found.panels, *layouts)
     return ColumnPanels(done, cuts, vectors, tuple(d.array for d in layouts), found.inside)
 
 
