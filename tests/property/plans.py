@@ -197,6 +197,14 @@ def _product(n: _Nest) -> list[str]:
             f"block 8 by {n.rng.choice((4, 16))} by 16, direct {n.rng.choice((0, 50))} threads 100"]
 
 
+def _layout(n: _Nest) -> list[str]:
+    """Panels of an array's columns, as a rule behind the blocks that count them."""
+    array, subscripts = n.rng.choice(n.names.places or (("A", (n.one(),)),))
+    size = n.rng.choice((1, 2, 8))
+    block = [f"block {n.loops[-1]}p = {{{n.stmt}: {subscripts[-1]}}} by {size}"] if n.rng.random() < 0.9 else []
+    return [*block, f"layout panels{n.rng.randrange(100)} = {array} by {size}{n.rng.choice(('', '', ' new'))}"]
+
+
 def _registers(n: _Nest) -> list[str]:
     """A tile of a product, as a rule behind the grid of threads that it needs."""
     outer, inner = n.two()
@@ -236,8 +244,9 @@ _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "expand": _expand,
     "block": _block,
     "copy": _keep,
+    "layout": _layout,
 }
-REWRITE = frozenset({"ranks", "forward", "expand", "block", "copy"})
+REWRITE = frozenset({"ranks", "forward", "expand", "block", "copy", "layout"})
 COMMON: Sequence[str] = (
     "tile", "tile", "tile", "order", "reverse", "skew", "distribute", "parallel", "vector", "unroll",
 )
