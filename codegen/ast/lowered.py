@@ -344,12 +344,14 @@ class ByWidth:
 
 @record
 class Interleaved:
-    """All iterations at once where there are exactly so many, else one by one."""
+    """All iterations at once where there are exactly so many, else one by one. With `kept`, which have values in arrays
+    of the region: a macro of the file says whether the compiler is better off with all at once."""
 
     head: For
     count: int
     body: "Body"
     rest: CNode
+    kept: bool = False
 
 
 @record

@@ -54,4 +54,5 @@ def interleaved(scop: Scop, node: For) -> Interleaved | None:
     if found is None:
         return None
     body = side_by_side(Maker(scop), found, node.var, node.loop.factor, alike=node.loop.alike)
-    return Interleaved(node, node.loop.factor, body, node.body)
+    kept = any(scop.arrays[s.accesses[s.target].array].inside for s, _ in found)
+    return Interleaved(node, node.loop.factor, body, node.body, kept)

@@ -126,7 +126,11 @@ class FormPrinter:
         rest = View("for", f"; {name} < {end}; {name}++", body=self.plain(form.rest, here.names, here.taken))
         first = View("decl", f"long {name} = {self._ints(at).text(node.lower)};")
         last = View("decl", f"const long {end} = {self._past(node, at)};")
-        full = View("if", f"{end} - {name} == {form.count}", body=body, orelse=(rest,))
+        choice = ""
+        if form.kept:
+            self.ints.helpers.add("tw_abreast")
+            choice = "TW_ABREAST && "
+        full = View("if", f"{choice}{end} - {name} == {form.count}", body=body, orelse=(rest,))
         return View("block", body=(first, last, full))
 
     def _strips(self, form: Strips, at: PrintScope) -> View:

@@ -75,7 +75,8 @@ class FormReader:
         name = self.cursor.variable("long", at.ints.text(node.lower), node.var, fixed=False)
         end = self._end_of(node, name, at)
         here = replace(at, names={**at.names, node.var: name})
-        self.cursor.expect("if", f"{end} - {name} == {form.count}")
+        choice = "TW_ABREAST && " if form.kept else ""  # whatever it is: both branches run all iterations that are left
+        self.cursor.expect("if", f"{choice}{end} - {name} == {form.count}")
         self._body(form.body, here)
         self.cursor.expect("else")
         self.cursor.expect("for", f"; {name} < {end}; {name}++")

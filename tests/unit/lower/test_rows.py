@@ -193,7 +193,7 @@ int main(void)
         (JACOBI, "", "4 at a time"),
         (SEIDEL, "", "_end - i == 8"),
         (SWEEP, "", "tiles i:8"),
-        (FILTER, "", "y[i + 3 - it] = v3;"),
+        (FILTER, "", "if (TW_ABREAST && i_end - i == 4) {"),
         (FILTER.replace("[i][j]", "[j][i]"), "", "_Alignas(64) double y[256]"),
         (SCALE, "jam i by 3\n  vector j", "3 at a time"),
         (ROWS, "jam i by 2\n  scalar_replace j", "2 at a time"),
