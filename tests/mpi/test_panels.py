@@ -193,15 +193,18 @@ def test_products_on_grids_of_ranks(tmp_path: Path) -> None:
 
 @needs_mpi
 def test_messages_that_ranks_of_a_node_are_told_of(tmp_path: Path) -> None:
-    """Who is late to take one is waited for; where memory is not shared, messages are sent; faults are found."""
+    """Who is late to read one where it lies is waited for; where memory is not shared, messages are sent; faults are
+    found: a room that is filled too early, that is given back before it is read, that is read elsewhere."""
     made = for_ranks(str(PROGRAM), PROGRAM.read_text(), distribute=BOXES)
     waits = "  for (double to = MPI_Wtime() + 0.02 * tw_world.rank; MPI_Wtime() < to;)\n    (void)0;\n"
-    copies = "  tw_copy(m, (char *)from, 1);"
-    late = (copies, waits + copies)
+    reads = "  return r->seen ? r->seen : r->at[tw_node.rank];"
+    late = (reads, waits + reads)
     alone = ("&r->window) == MPI_SUCCESS;", "&r->window) != MPI_SUCCESS;")
-    no_wait = ("  tw_all_taken(++tw_node.sends & 1);\n  tw_panel_own", "  ++tw_node.sends;\n  tw_panel_own")
+    no_wait = ("  tw_all_taken(tw_node.turn);\n  tw_count", "  tw_count")
+    early = ("tw_held.of[h].panel < tw_held.sends", "tw_held.of[h].panel <= tw_held.sends")
     elsewhere = ("->at[tw_node.number[giver]] + told.first;", "->at[tw_node.number[giver]] + told.first + 8;")
-    cases = (((late,), True), ((alone,), True), ((late, no_wait), False), ((elsewhere,), False))
+    cases = (((late,), True), ((alone,), True), ((late, no_wait), False), ((late, early), False),
+             ((elsewhere,), False))  # fmt: skip
     for k, (changes, right) in enumerate(cases):
         text = made
         for old, new in changes:

@@ -28,12 +28,13 @@ def panel_views(
 
     def ends(turn: str) -> tuple[View, ...]:
         begin, end = (f"tw_panel_end({first}, {past}, {WIDTH}, {turn}{more})" for more in ("", " + 1"))
-        return (View("decl", f"const long {PANEL[0]} = {begin}, {PANEL[1]} = {end};"), *_rooms(ranked, q, turn))
+        return (View("decl", f"const long {PANEL[0]} = {begin}, {PANEL[1]} = {end};"),)
 
     def next_turn(text: str) -> str:
         return text.replace(f"{TURN} + 1 + 1", f"{TURN} + 2")
 
-    ahead = tuple(View(v.kind, next_turn(v.head)) for v in ends(f"{TURN} + 1"))
+    following = f"{TURN} + 1"
+    ahead = (*(View(v.kind, next_turn(v.head)) for v in ends(following)), *_rooms(ranked, q, following, arrives=True))
     each = f"long tw_k = 0; tw_k < tw_panel_messages({PANEL[0]} < {PANEL[1]}); tw_k++"
     what = f"the next panels of {messages.names(loops)}"
     send = (
@@ -43,15 +44,16 @@ def panel_views(
     )
     begin = f"long {WIDTH} = tw_panel_width({steps}), {TURN} = -1"
     over = f"{begin}; tw_panel_end({first}, {past}, {WIDTH}, {TURN}) < {past}; {TURN}++"
-    body = (View("block", body=send), View("if", f"{TURN} >= 0", body=(*ends(TURN), *run)))
+    body = (View("block", body=send), View("if", f"{TURN} >= 0", body=(*ends(TURN), *_rooms(ranked, q, TURN), *run)))
     return (View("for", over, f"panels of {q.along(ranked.p.scop)}", body=body),)
 
 
-def _rooms(ranked: RankedProgram, q: Phase, turn: str) -> tuple[View, ...]:
-    """The buffers of a panel."""
+def _rooms(ranked: RankedProgram, q: Phase, turn: str, arrives: bool = False) -> tuple[View, ...]:
+    """The buffers of a panel: where it arrives, or where it is read."""
     out = []
     for k, (_, b) in enumerate(sorted(buffers_of(ranked, q).items())):
         rows, kind = "".join(f"[{e}]" for e in b.buffer.extents[1:]), b.buffer.elem.spelling
         size = " * ".join([f"(long)sizeof({kind})", *(f"({e})" for e in b.buffer.extents)])
-        out.append(View("decl", f"{kind}(*const {b.buffer.base}){rows} = tw_panel_room({k}, {turn}, {size});"))
+        at = f"tw_panel_room({k}, {turn}, {size})" if arrives else f"tw_panel_at({k}, {turn})"
+        out.append(View("decl", f"{kind}(*const {b.buffer.base}){rows} = {at};"))
     return tuple(out)

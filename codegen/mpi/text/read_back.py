@@ -239,7 +239,7 @@ class _RankReader:
             self._check_value(value, wanted)
         inside, here = Row(over.body), known | set(PANEL)
         ahead = Row(inside.take("block").body)
-        for line in text.declared("tw_turn + 1", "tw_turn + 2"):
+        for line in text.declared("tw_turn + 1", "tw_turn + 2", arrives=True):
             ahead.text(line)
         if move is None:
             raise Unread("nothing is sent for panels")
@@ -247,7 +247,7 @@ class _RankReader:
         ahead.text("tw_panel_send();")
         ahead.end()
         now = Row(inside.take("if", "tw_turn >= 0").body)
-        for line in text.declared("tw_turn", "tw_turn + 1"):
+        for line in text.declared("tw_turn", "tw_turn + 1", arrives=False):
             now.text(line)
         self._printed(now, self.ranks.results[q.name], given, here)
         now.end()

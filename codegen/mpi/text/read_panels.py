@@ -2,7 +2,7 @@
 over panels must have (Unread if it is no such loop), and the lines that declare ends of panels, and rooms of which each
 has place for its panel.
 
-Two panels that follow each other lie in different rooms, so that one can arrive while the other is read.
+Panels that follow each other lie in different rooms, so that one can arrive while another is read, here or by others.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ class PanelText:
         yield m["end"], panels.past
         yield m["steps"], panels.past.sub(panels.first)
 
-    def declared(self, turn: str, following: str) -> Iterator[str]:
-        """The ends of a panel, and its rooms."""
+    def declared(self, turn: str, following: str, arrives: bool) -> Iterator[str]:
+        """The ends of a panel, and its rooms: where it arrives, or where it is read."""
         begin, end = (f"tw_panel_end({self.first}, {self.past}, {WIDTH}, {t})" for t in (turn, following))
         yield f"const long {PANEL[0]} = {begin}, {PANEL[1]} = {end};"
         for k, (_, b) in enumerate(sorted(buffers_of(self.ranked, self.q).items())):
             first, *rest = b.buffer.extents
             kind, line = b.buffer.elem.spelling, "".join(f"[{e}]" for e in rest)
             size = f"(long)sizeof({kind}) * ({first})" + "".join(f" * ({e})" for e in rest)
-            yield f"{kind}(*const {b.buffer.base}){line} = tw_panel_room({k}, {turn}, {size});"
+            at = f"tw_panel_room({k}, {turn}, {size})" if arrives else f"tw_panel_at({k}, {turn})"
+            yield f"{kind}(*const {b.buffer.base}){line} = {at};"
