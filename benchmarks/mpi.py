@@ -5,7 +5,7 @@
     make bench-mpi B='--prepare FOLDER'        the files alone, for another machine: `sh run.sh` there
 
 For each kernel: one process with all threads (`--target openmp`), the result for ranks on one rank with all threads,
-one rank to a core, and ranks with several threads; ranks hold blocks of rows or boxes. Then ranks with one thread
+one rank to a core, and ranks with several threads; ranks hold boxes. Then ranks with one thread
 each, measured and predicted, and a picture of the predicted scaling to 10,000 ranks: build/bench/mpi-NAME.svg. The last
 column of the first table says how many of the bytes that the sets ask for are sent. A product in boxes (product.c) also
 says how much memory a rank needs. Programs begin MPI before their
@@ -23,12 +23,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from codegen.checking.ranks.run import MORE_THAN_CORES
 from codegen.mpi.network import load_network
 from codegen.mpi.predict.load import Setting, setting
 from codegen.mpi.predict.scaling import chart, scaling
-from codegen.mpi.predict.simulate import Machine, crowding, predict, work
+from codegen.mpi.predict.simulate import Crowding, Machine, predict, work
 from codegen.mpi.predict.wide import TimeTiles
 from codegen.mpi.share import SharedRegion, share_out
 from codegen.options import GenOptions
@@ -51,7 +52,7 @@ QUICK: Mapping[str, tuple[tuple[str, int], ...]] = {
     "product": (("n", 1200),),
 }
 BLOCKS = {
-    "jacobi-2d": "a: block, *; b: block, *",
+    "jacobi-2d": "a: block, block; b: block, block",
     "heat-3d": "A: block, block, block; B: block, block, block",
     "gemm": "C: block, block; A: block, block; B: block, block",
     "product": "C: block, block; A: block, block; B: block, block",
@@ -80,6 +81,16 @@ BEST = """
     report_time(argc, argv, tw_least);                                                     \\
   } while (0)
 """
+
+
+class Effort(NamedTuple):
+    """Programs are started so often, and take their time so often each."""
+
+    starts: int
+    rounds: int
+    split: tuple[int, ...] = ()  # ranks that fill the cores with threads; all that can if none is given
+
+
 FREE = {**MORE_THAN_CORES, "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
@@ -137,10 +148,18 @@ def run(
     return max(seconds), sent / rounds, memory
 
 
-def best(name: str, folder: Path, sizes: Sequence[int], how: tuple[int, int], rounds: int) -> tuple[float, float, int]:
-    """The same of a program that is started twice: where its processes and pages lie differs."""
-    found = [run(name, folder, sizes, *how, rounds) for _ in range(2)]
-    return min(s for s, _, _ in found), found[0][1], found[0][2]
+Measured = dict[tuple[int, int], tuple[float, float, int]]  # by ranks and threads
+
+
+def in_turns(name: str, folder: Path, sizes: Sequence[int], hows: Sequence[tuple[int, int]], given: Effort) -> Measured:
+    """The same of programs that are started one after the other, several times: where processes and pages lie differs,
+    and machines are now and then slower for a while."""
+    found: Measured = {}
+    for _ in range(given.starts):
+        for how in hows:
+            one = run(name, folder, sizes, *how, given.rounds)
+            found[how] = min(one, found.get(how, one))
+    return found
 
 
 def time_tiles(name: str, folder: Path) -> TimeTiles:
@@ -163,44 +182,45 @@ def combinations(cores: int) -> list[tuple[int, int]]:
     return [(1, cores), *((r, cores // r) for r in range(2, cores) if cores % r == 0), *([(cores, 1)] * (cores > 1))]
 
 
-def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int) -> None:
+def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, given: Effort) -> None:
     built(name, folder)
-    x, values, tiles = region(name), tuple(sizes.values()), time_tiles(name, folder)
+    x, tiles = region(name), time_tiles(name, folder)
     print(f"\n{name}, {', '.join(f'{k} = {v}' for k, v in sizes.items())}, {cores} cores")
-    alone, _, _ = best(name, folder, values, (0, cores), rounds)
-    print(f"  {'threads only':14} {alone:9.4f} s")
-    together = alone
-    for ranks, threads in combinations(cores):
-        seconds, sent, memory = best(name, folder, values, (ranks, threads), rounds)
-        together = min(together, seconds) if ranks == 1 else together  # it is the same text
+    counts = [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
+    tried = [c for c in combinations(cores) if c[0] in (1, *given.split) or not given.split]
+    hows = dict.fromkeys([(0, cores), *tried, *((n, 1) for n in counts), *((0, n) for n in counts if n > 1)])
+    found = in_turns(name, folder, tuple(sizes.values()), tuple(hows), given)
+    alone, _, _ = found[0, cores]
+    together = min(alone, found[1, cores][0])  # it is the same text
+    print(f"  {'threads only':14} {alone:9.4f} s, one rank {alone / found[1, cores][0]:5.3f} of that")
+    for ranks, threads in tried:
+        seconds, sent, memory = found[ranks, threads]
         asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory")), tiles).sent
         ratio = f", bytes sent {sent / asked:.3f} of what the sets have" if asked else ""
         ratio += f", {memory / 1e6:.0f} MB of memory" if memory else ""
-        print(f"  {ranks:3} x {threads:<8} {seconds:9.4f} s, {alone / seconds:5.2f} of threads only{ratio}")
-    ahead(name, x, sizes, folder, cores, rounds, together)
+        print(f"  {ranks:3} x {threads:<8} {seconds:9.4f} s, {together / seconds:5.2f} of the best of threads{ratio}")
+    ahead(name, x, sizes, folder, cores, found)
 
 
 def ahead(
-    name: str, x: SharedRegion, sizes: Mapping[str, int], folder: Path, cores: int, rounds: int, together: float
+    name: str, x: SharedRegion, sizes: Mapping[str, int], folder: Path, cores: int, found: Measured
 ) -> None:
-    """Ranks with one thread each, measured and predicted: from the time of one, and of all threads `together`."""
-    tiles = time_tiles(name, folder)
-    values, counts = tuple(sizes.values()), [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
-    one, _, _ = best(name, folder, values, (1, 1), rounds)
-    at = setting(x.program.scop, sizes, 1)
-    each, beside = one / work(x, at.sizes), crowding(cores, one / together)
-    machine = Machine(load_network("shared-memory"), each, beside)
-    speeds = {n: one / best(name, folder, values, (n, 1), rounds)[0] for n in counts}
+    """Ranks with one thread each, measured and predicted: from the time of one, and how much faster threads are."""
+    tiles, one, at = time_tiles(name, folder), found[1, 1][0], setting(x.program.scop, sizes, 1)
+    threads = {n: one / seconds for (ranks, n), (seconds, _, _) in found.items() if not ranks}
+    beside = Crowding.measured({**threads, cores: max(threads[cores], one / found[1, cores][0])})
+    machine = Machine(load_network("shared-memory"), one / work(x, at.sizes), beside)
+    speeds = {n: one / seconds for (n, threads), (seconds, _, _) in sorted(found.items()) if n and threads == 1}
     for n, v in speeds.items():
         expected = one / predict(x, Setting(at.sizes, n), machine, tiles).seconds
         off = f"{100 * (expected / v - 1):+.0f} %"
         print(f"  {n:3} ranks x 1: {v:6.2f} times as fast as one, predicted {expected:6.2f} ({off})")
     networks = ("shared-memory", "infiniband-hdr", "ethernet-10g")
-    found = {n: scaling(x, at.sizes, Machine(load_network(n), machine.iteration), tiles=tiles) for n in networks}
+    scaled = {n: scaling(x, at.sizes, Machine(load_network(n), machine.iteration), tiles=tiles) for n in networks}
     picture = folder / f"mpi-{name}.svg"
-    picture.write_text(chart(found, f"{name}: predicted scaling, measured here as dots", speeds), encoding="utf-8")
+    picture.write_text(chart(scaled, f"{name}: predicted scaling, measured here as dots", speeds), encoding="utf-8")
     print(f"  predicted to 10,000 ranks: {picture}")
-    for network, s in found.items():
+    for network, s in scaled.items():
         print(f"    {network:15} {' '.join(f'{p}:{v:.3g}' for p, v in zip(s.ranks, s.speedup, strict=True))}")
 
 
@@ -210,6 +230,8 @@ def main() -> int:
     parser.add_argument("--only", default="", help="kernels, separated by commas")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--rounds", type=int, default=3, help="each program takes its time so often")
+    parser.add_argument("--starts", type=int, default=2, help="each program is started so often, in turns")
+    parser.add_argument("--split", default="", help="ranks beside one that fill the cores with threads, by commas")
     parser.add_argument("--prepare", metavar="FOLDER", help="write the files for another machine there and stop")
     parser.add_argument("--machine", default="generic", help="the machine that files are prepared for")
     given = parser.parse_args()
@@ -222,8 +244,9 @@ def main() -> int:
         return 0
     folder = Path("build/bench")
     folder.mkdir(parents=True, exist_ok=True)
+    effort = Effort(given.starts, given.rounds, tuple(int(n) for n in given.split.split(",") if n))
     for name in names:
-        measured(name, dict((QUICK if given.quick else CASES)[name]), folder, given.cores, given.rounds)
+        measured(name, dict((QUICK if given.quick else CASES)[name]), folder, given.cores, effort)
     return 0
 
 

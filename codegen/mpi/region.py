@@ -20,14 +20,14 @@ from codegen.mpi.phase_program import phase_program
 from codegen.mpi.phases import Cut, NotShared, Phase
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals, wrong_turns
 from codegen.mpi.prove_panels import wrong_panels
-from codegen.mpi.share import SharedRegion, WideSteps, several_steps, share_out
+from codegen.mpi.share import SharedRegion, several_steps, share_out
 from codegen.mpi.target import RANKS
 from codegen.mpi.text.emit import RanksText, emit_ranks
 from codegen.mpi.text.read_back import check_ranks
-from codegen.mpi.text.views import RankViews
+from codegen.mpi.text.views import RankViews, StepsOfRank
 from codegen.mpi.trees import skeleton
 from codegen.mpi.variables import declarations
-from codegen.mpi.wide.steps import wide_program
+from codegen.mpi.wide.steps import time_tile, wide_program
 from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
 from codegen.region import ProvenRegion, RegionOutcome, attempt, make
@@ -108,7 +108,7 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     around = skeleton(p, x.ranked.cut)
     _prove(x, wrong_order(around))
     threads, steps = job.model.threads(job.options), None if x.cyclic else _steps(job, x.ranked)
-    codes = [made.code for made in (*results.values(), *((steps[1],) if steps else ()))]
+    codes = [made.code for made in (*results.values(), *((steps.made, *steps.plain) if steps else ()))]
     printer = RankViews(
         p, x.ranked.cut, blocks, results, x.moves, threads, x.early, steps, x.totals, x.turns, x.cyclic,
         product_variants(codes, job.machine),
@@ -124,7 +124,7 @@ def _program_of(ranked: RankedProgram, q: Phase) -> Program:
     return phase_program(ranked.p, q, ranked.blocks) if q.panels is None else panel_program(ranked, q)
 
 
-def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, ProvenRegion] | None:
+def _steps(job: RegionJob, ranked: RankedProgram) -> StepsOfRank | None:
     """What ranks run in several steps without a message; None where they cannot, or it is too much work to find out."""
     less = replace(job, options=replace(job.options, timeout=job.options.timeout / 4))
     try:
@@ -133,9 +133,12 @@ def _steps(job: RegionJob, ranked: RankedProgram) -> tuple[WideSteps, ProvenRegi
             if found is None or wrong_steps(ranked, found.wide, found.move):
                 return None
             p = wide_program(ranked, found.wide)
-        return found, _result(less, p)
+        made = _result(less, p)
     except (NotShared, Exhausted, isl.Error):
         return None
+    _, in_line = time_tile(made.plan, made.code, found.wide.slope)
+    plain = _as_written(less, p) if in_line else None
+    return StepsOfRank(found, made, () if plain is None else (plain,))
 
 
 def _asked(job: RegionJob) -> tuple[Ranks, ...] | None:
@@ -180,8 +183,15 @@ def _result(job: RegionJob, p: Program) -> ProvenRegion:
     options = replace(job.options, plan_text=None)
     made = make(model, options, job.machine, job.crashed)
     if room_of(made.program.scop, made.code, "") is not None:
-        plain, _ = attempt(model, lambda: source_plan(model.program, job.machine), {}, part(options.timeout, 8))
-        if plain is None or room_of(plain.program.scop, plain.code, "") is not None:
+        plain = _as_written(job, p)
+        if plain is None:
             raise NotShared("it keeps variables in memory that it asks for")
         return plain
     return made
+
+
+def _as_written(job: RegionJob, p: Program) -> ProvenRegion | None:
+    """The same in the order of the source, with its loops on threads; None if that asks for memory."""
+    model = replace(job.model, program=p)
+    made, _ = attempt(model, lambda: source_plan(p, job.machine), {}, part(job.options.timeout, 8))
+    return None if made is None or room_of(made.program.scop, made.code, "") is not None else made

@@ -46,14 +46,15 @@ def test_every_rank_has_the_bits_of_one_process(name: str, tmp_path: Path) -> No
 
 @needs_mpi
 def test_steps_without_a_message(tmp_path: Path) -> None:
-    """Three steps at a time, which take what is beyond a neighbour's block, too."""
+    """Three steps at a time, which take what is beyond a neighbour's block, too. Many threads have too few tiles."""
     source = (KERNELS / "jacobi-2d.c").read_text()
     one = compiled("cc", source, tmp_path / "one", ("-Wno-unknown-pragmas",))
     made = for_ranks(str(KERNELS / "jacobi-2d.c"), source)
     many = compiled("mpicc", made, tmp_path / "many", (*SMALL, "-fopenmp", "-Wno-unknown-pragmas", "-DTW_STEPS=3"))
-    for sizes, ranks in ((("8", "30"), 2), (("5", "9"), 7)):
+    assert "tw_few_tiles(tw_step_to - tw_step_from" in made
+    for sizes, ranks, threads in ((("8", "30"), 2, 1), (("8", "30"), 2, 3), (("5", "9"), 7, 1)):
         want = subprocess.run([str(one), *sizes], capture_output=True, text=True, timeout=60).stdout
-        done = on_ranks(many, ranks, sizes)
+        done = on_ranks(many, ranks, sizes, threads)
         assert done.returncode == 0, done.stderr
         assert results(done.stdout) == results(want), (ranks, sizes)
 

@@ -16,7 +16,7 @@ from benchmarks.mpi import BLOCKS as BY_KERNEL
 from codegen.mpi.network import load_network
 from codegen.mpi.predict.load import Setting, setting
 from codegen.mpi.predict.scaling import chart, scaling
-from codegen.mpi.predict.simulate import Machine, crowding, predict, work
+from codegen.mpi.predict.simulate import Crowding, Machine, predict, work
 from codegen.mpi.predict.timeline import simulate
 from codegen.mpi.predict.wide import TimeTiles, depth
 from codegen.mpi.share import SharedRegion, share_out
@@ -89,9 +89,12 @@ def test_nobody_is_faster_than_all_ranks_together() -> None:
         assert all(v <= p for p, v in zip(found.ranks, found.speedup, strict=True)) and max(found.speedup) < 198
         assert found.speedup[2] == pytest.approx(found.speedup[1], rel=0.05) and found.speedup[2] > found.speedup[0]
     alone, node = predict(x, Setting(SIZES, 1), on("shared-memory")), load_network("shared-memory")
-    crowded = Machine(node, crowding=crowding(16, 8.0))
+    crowded = Machine(node, crowding=Crowding.measured({16: 8.0}))
     assert alone.seconds / predict(x, Setting(SIZES, 16), crowded).seconds == pytest.approx(8, rel=0.1)
-    assert crowded.slower(1) == 1 and Machine(load_network("ethernet-10g"), crowding=0.1).slower(16) == 1
+    assert crowded.slower(1) == 1 and replace(crowded, network=load_network("ethernet-10g")).slower(16) == 1
+    assert crowded.slower(31) == 3  # as much for each core beyond those that are known
+    some = Crowding.measured({4: 4.0, 8: 4.0, 16: 8.0})  # cores that share in fours, all of them as long
+    assert [some.slower(n) for n in (1, 4, 6, 8, 12, 16)] == [1, 1, 1.5, 2, 2, 2]
 
 
 def test_inspect_shows_owners_bytes_and_a_trace(tmp_path: Path) -> None:

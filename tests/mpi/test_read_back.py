@@ -16,6 +16,7 @@ import pytest
 from codegen.machine import load_for
 from codegen.mpi import region
 from codegen.mpi.phases import NotShared
+from codegen.mpi.text.message_views import NEAR
 from codegen.mpi.text.read_back import check_ranks
 from codegen.mpi.text.views import RankViews
 from codegen.mpi.trees import ModelLoops
@@ -114,6 +115,8 @@ def test_what_ranks_run_is_proven(name: str) -> None:
     check_ranks(*printed(name))
 
 
+NONE_NEAR = "tw_first_near(1, (const long[]){ 0 }"
+NEAR_ONE = NEAR.format(1, 1, "(long)n - 2")
 RUN = "tw_run(tw_k, &u[e0][1], (long)n - 2, sizeof(double));"
 # What is damaged: the program, the text, what stands there instead (None: nothing), and which of several places.
 CHANGES: dict[str, tuple[str, str, str | None, int]] = {
@@ -146,7 +149,12 @@ CHANGES: dict[str, tuple[str, str, str | None, int]] = {
     "the other end of a block": ("grid", "tw_giver_to = tw_high", "tw_giver_to = tw_low", 0),
     "no ends of blocks": ("heat", "const long tw_taker_from", None, 0),
     "not all messages": ("heat", "tw_k < tw_messages()", "tw_k < tw_messages() - 1", 0),
-    "messages from the second on": ("heat", "long tw_k = 0", "long tw_k = 1", 1),
+    "messages from the second on": ("heat", "long tw_k = 0", "long tw_k = 1", 0),
+    "near ranks alone, where all get something": ("heat", "long tw_k = 0; tw_k < tw_messages(); tw_k++", NEAR_ONE, 0),
+    "ranks that are not near enough": ("heat", "{ tw_step_to - tw_step_from }", "{ 1 }", 0),
+    "ranks beside each other are left out": ("heat", "tw_first_near(1, (const long[]){ 1 }", NONE_NEAR, 0),
+    "near ranks of other rows": ("heat", "(const long[]){ (long)n - 2 }); tw_k", "(const long[]){ n }); tw_k", 0),
+    "not all near ranks": ("heat", "tw_k = tw_next_near()", "tw_next_near(), tw_k = tw_next_near()", 0),
     # this rank's block
     "another rank's block": ("heat", "tw_rank())", "tw_rank() + 1)", 0),
     "no block of its own": ("heat", "const long tw_mine_from", None, 0),
@@ -167,10 +175,11 @@ CHANGES: dict[str, tuple[str, str, str | None, int]] = {
     "a loop that begins late": ("heat", "long t = 0", "long t = 1", 0),
     "another condition around": ("heat", "n >= 3", "n >= 4", 0),
     "a phase is left out": ("heat", "int tw_piece = 0", None, 1),
-    "no message behind a phase": ("heat", "long tw_k = 0", None, 1),
+    "no message behind a phase": ("heat", "tw_first_near(1, (const long[]){ 1 }", None, 0),
     "steps without a message overlap": ("heat", "tw_next_step(tw_step_from, tw_depth)", "tw_step_from + 1", 0),
     "steps end elsewhere": ("heat", "tw_depth), steps)", "tw_depth), steps - 1)", 0),
     "steps begin elsewhere": ("heat", "long tw_step_from = 0", "long tw_step_from = 1", 0),
+    "steps in some other way": ("grid", "tw_few_tiles(tw_step_to", "tw_few_tiles(tw_step_from", 0),
     "ranks do not take turns": ("turns", "tw_take_turn();", None, 0),
     "ranks hand nothing on": ("turns", "tw_hand_on();", None, 0),
     "parts that begin with values": ("sums", "tw_partial(0);", None, 0),
@@ -187,6 +196,8 @@ CHANGES: dict[str, tuple[str, str, str | None, int]] = {
     "panels that overlap": ("panels", "tw_panel_to = tw_panel_end(0,", "tw_panel_to = tw_panel_end(1,", 1),
     "a panel in the room of another": ("panels", "tw_panel_room(1,", "tw_panel_room(0,", 0),
     "a panel arrives where one is read": ("panels", "tw_panel_room(0, tw_turn + 1,", "tw_panel_room(0, tw_turn,", 0),
+    "a panel is read in the room of another": ("panels", "tw_panel_at(1,", "tw_panel_at(0,", 0),
+    "a panel is read where one arrives": ("panels", "tw_panel_at(0, tw_turn)", "tw_panel_at(0, tw_turn + 1)", 0),
     "rooms that are too small": ("panels", "* (tw_width)", "* (tw_width - 1)", 0),
     "rows of a room are shorter": ("panels", "[tw_width]", "[tw_width - 1]", 1),
     "a panel is read before it has come": ("panels", "tw_turn >= 0", "tw_turn >= -1", 0),

@@ -53,6 +53,22 @@ int main(void)
               return 5;
           }
         for (tw_world.rank = 0; tw_world.rank < tw_world.size; tw_world.rank++)
+          for (long w = 1; w < 5; w++) {
+            const long rows[] = { past - first };
+            int near[24] = { 0 }, count = 0;
+            for (long k = tw_first_near(1, &w, rows); k < tw_messages(); k = tw_next_near())
+              near[k]++, count++;
+            for (long k = 0; k < tw_messages(); k++) {
+              const long g = tw_giver(k), t = tw_taker(k);
+              const long gap = g > t ? tw_part(first, past, g) - tw_part(first, past, t + 1)
+                                     : tw_part(first, past, t) - tw_part(first, past, g + 1);
+              if (near[k] > 1 || (gap < w && !near[k]))
+                return 10;
+            }
+            if (count > 4 && (end - first) / tw_world.size >= w)
+              return 11;
+          }
+        for (tw_world.rank = 0; tw_world.rank < tw_world.size; tw_world.rank++)
           for (long k = 0; k < tw_messages(); k++)
             if (tw_giver(k) == tw_taker(k) || (k < tw_world.size - 1 ? tw_giver(k) : tw_taker(k)) != tw_world.rank
                 || tw_giver(k) < 0 || tw_giver(k) >= tw_world.size || tw_taker(k) < 0 || tw_taker(k) >= tw_world.size)
@@ -93,7 +109,8 @@ int main(void)
     const long n = 3 + (round * 7) % 40 * (round / 4);
     for (long j = 0; j < 400; j++)
       got[tw_rank()][j] = 1000 * round + tw_rank();
-    for (long k = 0; k < tw_messages(); k++) {
+    const long far = 99, rows = 99, odd = round % 2; /* now and then in another order */
+    for (long k = odd ? tw_first_near(1, &far, &rows) : 0; k < tw_messages(); k = odd ? tw_next_near() : k + 1) {
       if (round > 5 && tw_giver(k) > tw_taker(k))
         continue;
       tw_run(k, &got[tw_giver(k)][0], n, sizeof(long));

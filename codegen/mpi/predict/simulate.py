@@ -43,32 +43,50 @@ NEAR = 2  # ranks on either side that are looked at one by one
 GRID = 16  # ranks in a grid that are all looked at
 NEXT = 0.25  # of a latency: what each further message of an exchange takes to be handed to the network
 Move = tuple[Exchange, Sequence[MessageLoops]]
+Messages = Sequence[tuple[float, float]]  # bytes of one, and how many there are of it
+
+
+@record
+class Crowding:
+    """How much slower the cores of a node are where several compute: they share caches, the bus to memory, units for
+    arithmetic and the power for a higher clock. So many times as long takes an iteration on each if so many do."""
+
+    known: tuple[tuple[int, float], ...] = ()
+
+    @staticmethod
+    def measured(speeds: Mapping[int, float]) -> Crowding:
+        """From so many cores, each with how many times as fast as one of them they are together."""
+        return Crowding(tuple((n, max(1.0, n / max(speeds[n], 1e-9))) for n in sorted(speeds) if n > 1))
+
+    def slower(self, cores: int) -> float:
+        """Along lines between what is known, and behind that along the line from one core to all that are known."""
+        before = (1, 1.0)
+        for n, longer in self.known:
+            if cores <= n:
+                return before[1] + (longer - before[1]) * (cores - before[0]) / (n - before[0])
+            before = (n, longer)
+        return 1 + (before[1] - 1) * (cores - 1) / (before[0] - 1) if before[0] > 1 else 1.0
 
 
 @record
 class Machine:
-    """The network, and the seconds of one iteration of a statement on one rank with all its threads. On one node, each
-    rank is slower by `crowding` for every other that computes beside it: caches and the bus to memory are shared."""
+    """The network, and the seconds of one iteration of a statement on one rank with all its threads."""
 
     network: Network
     iteration: float = ITERATION
-    crowding: float = 0.0
+    crowding: Crowding = Crowding()
 
     def slower(self, ranks: int) -> float:
         """How many times as long an iteration takes if so many ranks compute."""
-        return 1 + self.crowding * (ranks - 1) if self.network.one_node else 1.0
+        return self.crowding.slower(ranks) if self.network.one_node else 1.0
 
 
-def crowding(cores: int, speed: float) -> float:
-    """What `Machine` says about a node whose cores are together so many times as fast as one of them."""
-    return max(0.0, cores / max(speed, 1e-9) - 1) / (cores - 1) if cores > 1 else 0.0
-
-
-def crowding_of(machine: Described) -> float:
-    """The same from the description of a processor: of what all cores could read of memory, what there is."""
+def crowding_of(machine: Described) -> Crowding:
+    """From the description of a processor: of what all cores could read of memory, what there is."""
     if not machine.core_bandwidth or not machine.memory_bandwidth:
-        return 0.0
-    return crowding(machine.cores, min(machine.cores, machine.memory_bandwidth / machine.core_bandwidth))
+        return Crowding()
+    speed = min(machine.cores, machine.memory_bandwidth / machine.core_bandwidth)
+    return Crowding.measured({machine.cores: speed})
 
 
 @record
@@ -217,7 +235,7 @@ def _exchange(
 ) -> tuple[float, float]:
     """Seconds that an exchange takes of which there are so many, and the bytes that all ranks send in all of them; or
     in one, in an iteration of the loops around it. On one node the core of a rank copies what it sends, and what it
-    gets; buffers of panels are shared there, and copied by who gets them alone."""
+    gets; buffers of panels are shared there: who holds a panel copies it there once, and others read it."""
     if move is None or at.ranks == 1 or not count:
         return 0.0, 0.0
     worst, sent = 0.0, []
@@ -230,7 +248,7 @@ def _exchange(
         out = [(message_bytes(x, move, at, outer, (rank, r)), n) for r, n in others]
         back = [(message_bytes(x, move, at, outer, (r, rank)), n) for r, n in others]
         sent.append(sum(b * n for b, n in out))
-        copied = ((out, back) if panelled(x, move[0]) is None else (back,)) if net.one_node else ()
+        copied = _copied(x, move, at, outer, rank, (out, back)) if net.one_node else ()
         for side in (out, back):
             messages = sum(n for b, n in side if b)
             moved = sum(b * n for one in copied or (side,) for b, n in one)
@@ -240,6 +258,13 @@ def _exchange(
         return worst, sum(sent)
     ends, middle = (sent[0], sent[-1]), sent[len(sent) // 2]
     return worst, sum(ends) + middle * max(0, seen[-1] - 1) if len(seen) > 1 else sum(sent)
+
+
+def _copied(
+    x: SharedRegion, move: Move, at: Setting, outer: Sequence[int] | None, rank: int, sides: Sequence[Messages]
+) -> Sequence[Messages]:
+    """What the core of a rank copies of an exchange."""
+    return sides if panelled(x, move[0]) is None else (((message_bytes(x, move, at, outer, (rank, rank)), 1.0),),)
 
 
 def work(x: SharedRegion, sizes: Mapping[str, int]) -> float:

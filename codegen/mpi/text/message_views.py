@@ -13,6 +13,7 @@ from codegen.ast.generate import expression
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, TAKER, RankBlocks
 from codegen.mpi.messages import WIDE, Exchange
+from codegen.mpi.text.near import apart
 from codegen.mpi.trees import MessageLoops
 from codegen.scop.model import Access, Param, Scop
 from codegen.target.text.body import BodyPrinter
@@ -21,6 +22,10 @@ from codegen.target.text.pieces import View, fresh, words_of
 from codegen.target.view import reserved
 
 EACH = "long tw_k = 0; tw_k < tw_messages(); tw_k++"  # message
+NEAR = (
+    "long tw_k = tw_first_near({}, (const long[]){{ {} }}, (const long[]){{ {} }}); "
+    "tw_k < tw_messages(); tw_k = tw_next_near()"
+)
 
 
 @dataclass
@@ -68,7 +73,15 @@ class MessageViews:
         arrays = self.names(parts)
         what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what others hold and this rank computed"
         move = "tw_send();" if self.early and x.phase not in ("", WIDE) else "tw_exchange();"
-        return View("for", EACH, what, body=body), View("decl", move)
+        return View("for", self._each(parts), what, body=body), View("decl", move)
+
+    def _each(self, parts: Sequence[MessageLoops]) -> str:
+        """All messages, or those between near ranks if others have no elements."""
+        found = () if self.cyclic else apart(parts, self.blocks)
+        if not found:
+            return EACH
+        rows = (self.value(b.past.sub(b.first).coalesce()) for b in sorted(self.blocks, key=lambda b: b.axis))
+        return NEAR.format(len(found), ", ".join(x.text for x in found), ", ".join(rows))
 
     def names(self, parts: Sequence[MessageLoops]) -> str:
         """The arrays of messages."""

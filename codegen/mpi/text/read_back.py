@@ -20,9 +20,10 @@ from codegen.mpi.messages import START, WIDE, Exchange
 from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phase_program import outer_names
 from codegen.mpi.phases import JOINED, NotShared, Phase
+from codegen.mpi.text.near import none_farther, read_near
 from codegen.mpi.text.read_elements import ElementReader, Row, counter_of
 from codegen.mpi.text.read_panels import PanelText
-from codegen.mpi.text.views import RankViews
+from codegen.mpi.text.views import RankViews, StepsOfRank
 from codegen.mpi.trees import MessageLoops, ModelLoops
 from codegen.patterns import pattern
 from codegen.region import ProvenRegion as Result
@@ -33,8 +34,10 @@ from codegen.verify.guards import Parameters
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
 _WAIT = "tw_wait();"
+_MESSAGES = "tw_messages()"
 _HELD = pattern(r"tw_(?:enter_blocks|leave_blocks|outside|whole_box)\(.*\);")
 _DEPTH = pattern(r"const long tw_depth = tw_steps\(.*\);")
+_FEW = pattern(rf"tw_few_tiles\({STEPS[1]} - {STEPS[0]}, \d+\)")
 _TYPES = {("float", 64): "MPI_DOUBLE", ("float", 32): "MPI_FLOAT"}
 
 
@@ -81,7 +84,7 @@ class _RankReader:
     def _in_steps(self, row: Row, known: frozenset[str]) -> None:
         """Several steps without a message where that is better, else with one each."""
         assert self.ranks.steps is not None
-        x, made = self.ranks.steps
+        x = self.ranks.steps.found
         if not _DEPTH.fullmatch(row.next_text()):
             raise Unread("nothing says how many steps ranks take without a message")
         row.text(row.next_text())
@@ -96,11 +99,24 @@ class _RankReader:
         inside = Row(loop.body)
         inside.text(f"const long {high} = tw_min(tw_next_step({low}, tw_depth), {m[2]});")
         self._exchange(inside, x.move, {}, known | {low, high})
-        self._printed(inside, made, {}, known | {low, high})
+        self._tiles(inside, self.ranks.steps, known | {low, high})
         inside.end()
         rest = Row(both.orelse)
         self._shared(rest, known)
         rest.end()
+
+    def _tiles(self, row: Row, steps: StepsOfRank, known: frozenset[str]) -> None:
+        """One of the programs that were proven for the steps of a rank, whichever."""
+        if not steps.plain:
+            self._printed(row, steps.made, {}, known)
+            return
+        both = row.take("if")
+        if not _FEW.fullmatch(both.head):
+            raise Unread("steps without a message are run in another way")
+        for views, made in zip((both.body, both.orelse), (*steps.plain, steps.made), strict=True):
+            one = Row(views)
+            self._printed(one, made, {}, known)
+            one.end()
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -309,10 +325,13 @@ class _RankReader:
 
     def _messages(
         self, row: Row, parts: Sequence[MessageLoops], given: Mapping[str, str], known: frozenset[str],
-        messages: str = "tw_messages()",
+        messages: str = _MESSAGES,
     ) -> None:  # fmt: skip
         """The elements of each message, for the blocks of who gives and who takes it, and for nobody else's."""
-        inside = Row(row.take("for", f"long tw_k = 0; tw_k < {messages}; tw_k++").body)
+        over = row.take("for")
+        if over.head != f"long tw_k = 0; tw_k < {messages}; tw_k++":
+            self._near(over.head, parts, messages)
+        inside = Row(over.body)
         steps = known & {*STEPS, *PANEL}
         if self.ranks.cyclic and self._deals(inside):
             inner = self._dealt(inside, "tw_giver(tw_k)")
@@ -322,6 +341,16 @@ class _RankReader:
             return
         ends = self._blocks(inside, GIVER, "tw_giver(tw_k)")
         self._elements(inside, parts, given, steps | ends | self._blocks(inside, TAKER, "tw_taker(tw_k)"))
+
+    def _near(self, head: str, parts: Sequence[MessageLoops], messages: str) -> None:
+        """Messages between near ranks alone: no other one has an element. A panel has some that a rank gives itself."""
+        found, blocks = read_near(head), sorted(self.ranks.blocks, key=lambda b: b.axis)
+        if self.ranks.cyclic or len(found) != len(blocks) or messages != _MESSAGES:
+            raise Unread("messages are gone through in another way")
+        for (_, rows), b in zip(found, blocks, strict=True):
+            self._check_value(rows, b.past.sub(b.first))
+        if not none_farther(parts, blocks, [x for x, _ in found]):
+            raise Unread("messages to ranks that are not near are left out")
 
     def _deals(self, row: Row) -> bool:
         return bool(row.left) and row.left[0].kind == "for" and row.left[0].head.startswith("long tw_own = ")

@@ -42,6 +42,16 @@ class PrintedPhase:
     views: tuple[View, ...]
 
 
+@record
+class StepsOfRank:
+    """Several steps without a message, what a rank runs in them and, where threads run tiles over time one behind the
+    other, what it runs if there are few tiles."""
+
+    found: WideSteps
+    made: Result
+    plain: tuple[Result, ...] = ()
+
+
 @dataclass
 class RankViews:
     """Prints what one rank does of a region. `results` are the proven programs of phases, by name."""
@@ -53,7 +63,7 @@ class RankViews:
     found: Sequence[tuple[Exchange, Sequence[MessageLoops]]]
     threads: bool
     early: Mapping[str, Margins] = field(default_factory=dict)  # phases that begin while messages are under way
-    steps: tuple[WideSteps, Result] | None = None  # several steps without a message, where that is better
+    steps: StepsOfRank | None = None  # where that is better
     totals: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what reductions of phases gather in
     turns: Mapping[str, Sequence[MessageLoops]] = field(default_factory=dict)  # what ranks hand on in a phase
     cyclic: bool = False  # each rank has several blocks, dealt out in turn
@@ -113,7 +123,7 @@ class RankViews:
         """The region up to its last exchange: in steps without a message, where that is better, or with one each."""
         if self.steps is None:
             return views
-        x, made = self.steps
+        x, made = self.steps.found, self.steps.made
         first, past = (self.messages.value(v, 5) for v in (x.wide.first, x.wide.past))
         steps, *rows = (
             self.messages.value(high.sub(low).coalesce())
@@ -128,12 +138,19 @@ class RankViews:
         body = (
             View("decl", f"const long {STEPS[1]} = tw_min(tw_next_step({STEPS[0]}, tw_depth), {past});"),
             *self.messages.exchange(*x.move, {}),
-            *self._printed(made, {}),
+            *self._tiles(self.steps, tile),
         )
         return (
             View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {reach}, {tile}, {line}, {along});"),
             View("if", "tw_depth > 1", body=(View("for", over, "steps without a message", body=body),), orelse=views),
         )
+
+    def _tiles(self, steps: StepsOfRank, tile: int) -> tuple[View, ...]:
+        """What a rank runs in some steps: tiles over time, or one step after the other."""
+        for plain in steps.plain:
+            few = f"tw_few_tiles({STEPS[1]} - {STEPS[0]}, {tile})"
+            return (View("if", few, body=self._printed(plain, {}), orelse=self._printed(steps.made, {})),)
+        return self._printed(steps.made, {})
 
     def _around(
         self, node: CNode, names: Mapping[str, str], taken: frozenset[str], skeleton: ModelLoops
