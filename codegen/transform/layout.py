@@ -96,7 +96,7 @@ def _extents(scop: Scop, lasts: Sequence[isl.PwAff], size: int) -> tuple[tuple[i
     ends = [v.add_constant_val(isl.Val(1)) for v in lasts]
     panels = lasts[-1].scale_down_val(isl.Val(size)).floor().add_constant_val(isl.Val(1))
     past = size_text(lasts[-1].add_constant_val(isl.Val(size)), scop.params).removeprefix("(").removesuffix(")")
-    number = f"tw_floord({past}, {size})"
+    number = str(int(past) // size) if past.isdigit() else f"tw_floord({past}, {size})"
     columns = lasts[-1].sub(lasts[-1]).add_constant_val(isl.Val(size))
     sizes = (panels, *ends[:-1], columns)
     return sizes, (number, *(size_text(v, scop.params) for v in ends[:-1]), str(size))

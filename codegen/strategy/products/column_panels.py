@@ -35,6 +35,7 @@ from codegen.transform.program import Program, violation
 
 # Columns of a panel: as many vectors of 16 bytes as hide how long a sum waits; a row of them is two lines of a cache.
 COLUMNS = 16
+LONG = 128  # rows from which a column leaves the first cache before it is gone down again
 
 
 @record
@@ -142,12 +143,13 @@ def _streamed(found: _Blocks, machine: Machine) -> tuple[str, ...]:
 
 
 def _goes_down(s: Statement, a: Access, found: _Blocks) -> bool:
-    """Do loops of any length inside a panel move its rows, and is its column one of a block?"""
+    """Do long loops inside a panel move its rows, and is its column one of a block?"""
     rank, n = a.index.dim(isl.dim_type.out), len(s.iterators)
     if rank < 2 or _iterator(s, a.index.get_pw_aff(rank - 1)) not in (found.columns, s.iterators[0]):
         return False
     fixed = [s.iterators.index(x) for x in (s.iterators[0], found.columns, found.outer.name, found.panels.name)]
-    long = [k for k in range(n) if k not in fixed and extent(s, k, fixed) is None]
+    counts = {k: extent(s, k, fixed) for k in range(n) if k not in fixed}
+    long = [k for k, count in counts.items() if count is None or count >= LONG]
     rows = [coefficients(a.index.get_pw_aff(k), n) for k in range(rank - 1)]
     return any(c is not None and c[k] for c in rows for k in long)
 

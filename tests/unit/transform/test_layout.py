@@ -144,6 +144,9 @@ def test_a_loop_over_columns_runs_in_panels() -> None:
 
 
 def test_arrays_that_stay_in_the_cache_stay_where_they_are() -> None:
-    small = COLUMNS.replace("< n", "< 64").replace("< m", "< 64")
-    text = _plan_text(program(small, "64", "64"))
-    assert "layout" not in text
+    def fixed(size: int) -> str:
+        body = COLUMNS.replace("< n", f"< {size}").replace("< m", f"< {size}")
+        return _plan_text(program(body, str(size), str(size)))
+
+    assert "layout" not in fixed(64)
+    assert "layout A_panels = A by 16" in fixed(1000)
