@@ -109,8 +109,8 @@ def test_kernels_are_what_was_proven(text: str) -> None:
         isa, mk = load_isa(common_name(name), bits), replace(what, mr=mr, nv=nv)
         kernel = with_numbers(common_kernel(isa, mk), numbers(isa, mk))
         assert kernel == micro_kernel(isa, mk) and not wrong_kernel(isa, mk, kernel)
-        narrow, low = smaller(mk, row_unit(isa, "f64"))
-        assert low and not any(wrong_kernel(isa, k, kernel) for k in (*narrow, low))
+        narrow, lows = smaller(mk, row_unit(isa, "f64"))
+        assert lows and not any(wrong_kernel(isa, k, kernel) for k in (*narrow, *lows))
 
 
 def test_a_plan_with_another_tile_is_obeyed_on_every_machine() -> None:
