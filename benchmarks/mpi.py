@@ -195,7 +195,8 @@ def measured(name: str, sizes: Mapping[str, int], folder: Path, cores: int, give
     print(f"  {'threads only':14} {alone:9.4f} s, one rank {alone / found[1, cores][0]:5.3f} of that")
     for ranks, threads in tried:
         seconds, sent, memory = found[ranks, threads]
-        asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory")), tiles).sent
+        here = replace(tiles, threads=threads)
+        asked = predict(x, setting(x.program.scop, sizes, ranks), Machine(load_network("shared-memory")), here).sent
         ratio = f", bytes sent {sent / asked:.3f} of what the sets have" if asked else ""
         ratio += f", {memory / 1e6:.0f} MB of memory" if memory else ""
         print(f"  {ranks:3} x {threads:<8} {seconds:9.4f} s, {together / seconds:5.2f} of the best of threads{ratio}")

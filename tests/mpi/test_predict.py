@@ -119,14 +119,16 @@ def test_steps_without_a_message_are_those_that_ranks_choose(tmp_path: Path) -> 
     assert wide is not None
     cases, lines = [], []
     reach = max(wide.slope, *wide.more.values())
-    for n, steps, ranks, tile in product((50, 400, 4000), (3, 100), (2, 5, 16), (1, 4, 12)):
+    threads = {0: 1, 1: 4}
+    for n, steps, ranks, tile, line in product((50, 400, 4000), (3, 100), (2, 5, 16), (1, 4, 12), threads):
         at = Setting({"steps": steps, "n": n}, ranks)
         amount = work(x, at.sizes)
-        cases.append(depth(x, wide, at, network, amount, TimeTiles(tile)))
-        asked = f"tw_steps({amount}, {steps}, {reach}, {tile}, 0, 1, (const long[]){{ {n} }})"
-        lines.append(f'  tw_world.size = {ranks};\n  printf("%ld\\n", {asked});')
+        cases.append(depth(x, wide, at, network, amount, TimeTiles(tile, bool(line), threads[line])))
+        asked = f"tw_steps({amount}, {steps}, {reach}, {tile}, {line}, 1, (const long[]){{ {n} }})"
+        lines.append(f"  tw_world.size = {ranks};\n  omp_set_num_threads({threads[line]});")
+        lines.append(f'  printf("%ld\\n", {asked});')
     text = support("shared-memory") + "\nint main(void)\n{\n" + "\n".join(lines) + "\n  return 0;\n}\n"
-    program = compiled("mpicc", text, tmp_path / "steps")
+    program = compiled("mpicc", text, tmp_path / "steps", ("-fopenmp",))
     done = subprocess.run([str(program)], capture_output=True, text=True, timeout=60)
     assert [int(v) for v in done.stdout.split()] == cases and len(set(cases)) > 3
 

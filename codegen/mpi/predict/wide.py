@@ -17,10 +17,27 @@ MOST = 256  # steps without a message
 
 @record
 class TimeTiles:
-    """Tiles over time in what a rank runs, of so many steps; `line`: threads run them one behind the other."""
+    """Tiles over time in what a rank runs, of so many steps; `line`: its threads, so many, run them one behind the
+    other."""
 
     steps: int = 1
     line: bool = False
+    threads: int = 1
+
+    def few(self, steps: int) -> bool:
+        """Do threads share the rows of each step instead, as `tw_few_tiles` finds it?"""
+        turns = -(-steps // self.steps // self.threads)
+        return self.line and PLAIN * steps < self.threads * min(turns * self.steps, steps)
+
+    def factor(self, steps: int, reach: int, rows: float) -> float:
+        """How many times as long some steps take as if all threads were busy with tiles."""
+        few = self.few(steps)
+        plain = PLAIN if self.steps == 1 or few else 1
+        if few or not self.line:
+            return plain
+        count = -(-steps // self.steps)
+        late = 1 + (min(count, self.threads) - 1) * (reach + 1) * self.steps / rows if rows else 1.0
+        return plain * late * -(-count // self.threads) * self.threads / count
 
 
 def ends(wide: Wide, at: Setting) -> tuple[int, int]:
@@ -29,10 +46,10 @@ def ends(wide: Wide, at: Setting) -> tuple[int, int]:
 
 
 def depth(x: SharedRegion, wide: Wide, at: Setting, network: Network, work: float, tiles: TimeTiles) -> int:
-    """How many steps ranks of one thread take without a message, as `tw_steps` finds it for so much work."""
+    """How many steps ranks take without a message, as `tw_steps` finds it for so much work."""
     begin, end = ends(wide, at)
     reach, steps, axes = max(wide.slope, *wide.more.values()), end - begin, x.ranked.blocks[0].axes
-    step = work * ITERATION / at.ranks / steps if steps > 0 else 0.0
+    step = work * ITERATION / at.ranks / tiles.threads / steps if steps > 0 else 0.0
     message = MESSAGES * axes * network.latency
     each = _rows(x, at)
     best, least = 1, steps * (step * PLAIN + message)
@@ -42,7 +59,7 @@ def depth(x: SharedRegion, wide: Wide, at: Setting, network: Network, work: floa
         took = -(-steps // d) * message
         for a in range(0, steps, d):
             left = min(d, steps - a)
-            one = left * step * (1 if tiles.steps > 1 else PLAIN)
+            one = left * step * tiles.factor(left, reach, each[0])
             took += one * prod(1 + reach * left / rows for rows in each if rows)
         if took < least:
             best, least = d, took
