@@ -39,9 +39,9 @@ def c_file(title: str, structs: tuple[Struct, ...], functions: tuple[CFunction, 
     """`header` is the name the source includes; without one the declarations stand in the source itself."""
     env = environment()
     once = tuple({s.type: s for s in structs}.values())
-    levels = types.index if any("tw_levels" in f.prototype for f in functions) else ""
+    waits = types.index if any("tw_waits" in f.prototype for f in functions) else ""
     # Outside of headers clang speaks of functions that nobody calls.
-    declared = env.get_template("sparse/formats.h.j2").render(formats=once, levels=levels, alone=not header)
+    declared = env.get_template("sparse/formats.h.j2").render(formats=once, waits=waits, alone=not header)
     formats = _squeeze(declared).strip("\n")
     body = "".join(f.declarations + f.body + f.ending for f in functions) + "".join(keys)
     guard = re.sub(r"\W", "_", header or "H").upper()

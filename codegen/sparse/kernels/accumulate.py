@@ -5,20 +5,18 @@ Where a row's columns lie near one another, or the matrix has few, sums stand in
 table with a hash of the column, so that what is written stays in a first-level cache and nothing is as large as an
 extent that the operands do not fill. Columns are put into order by bits that are set for them, few by counting.
 
-Rows are made in one pass, by chunks of rows: first it is found how many products each row has, and a chunk's columns go
-into as much memory as there can be; then chunks are pushed together. Where that much memory cannot be had, columns
-are counted first.
+Rows are made in one pass, by chunks of rows: first it is found how many products each row has, and there is memory for
+as many columns. Where that much cannot be had, columns are counted first.
 """
 from __future__ import annotations
 
 from codegen.sparse.emit.types import Types, Writer
-from codegen.sparse.kernels.chunks import Leave, allotted, joined
+from codegen.sparse.kernels.chunks import Leave, allotted, closed, loop, opened, placed
 from codegen.sparse.kernels.merge import Operand, Path
 from codegen.sparse.kernels.notation import Kernel
 from codegen.sparse.kernels.semiring import PLUS_TIMES
 
 FEW = 24  # columns of a row that are sorted by counting
-CHUNKS = 4  # chunks of rows for each thread, where there are several
 
 
 class Accumulators:
@@ -41,19 +39,13 @@ class Accumulators:
         for x in ("col", "val"):
             w.line(f"free(made.{x});")
             w.line(f"made.{x} = NULL;")
-        self.chunk_loop(values=False)
+        self.counted()
         self.leave("failed", "NO_MEMORY")
-        w.line("bound = 0;")
-        w.open("for (int64_t tw_t = 0; tw_t < chunks; tw_t++)")
-        w.line("base[tw_t] = bound;")
-        w.line("bound += taken[tw_t];")
-        w.close()
         for x in ("col", "val"):
             self.leave(f"!(made.{x} = tw_new(bound, sizeof *made.{x}, 0))", "NO_MEMORY")
         w.close()
-        self.chunk_loop(values=True)
-        self.leave("failed", "NO_MEMORY")
-        joined(w, self.leave, self.types.index)
+        self.filled()
+        closed(w, self.leave, self.types.index)
 
     # --- before the rows ---------------------------------------------------------------------------------------
 
@@ -108,9 +100,10 @@ class Accumulators:
         w.close()
 
     def chunks(self) -> None:
-        """Rows in chunks of about as many products: chunk t begins at row from[t], and its columns go to base[t]."""
+        """Rows in chunks of about as many products: chunk t begins at row from[t]; rows before it have base[t] columns
+        at most."""
         w = self.w
-        allotted(w, self.leave, CHUNKS)
+        allotted(w, self.leave, "bound")
         w.open("for (int64_t i = 0, tw_t = 0, before = 0; tw_t <= chunks; i++)")
         share = "bound / chunks * tw_t + bound % chunks * tw_t / chunks"
         w.open(f"while (tw_t <= chunks && (i == rows || before >= {share}))")
@@ -122,31 +115,64 @@ class Accumulators:
 
     # --- rows --------------------------------------------------------------------------------------------------
 
-    def chunk_loop(self, values: bool) -> None:
-        """A loop over chunks, each with tables of its own; without values, columns are only counted."""
+    def filled(self) -> None:
+        """Columns and values of each row; each thread has tables of its own."""
         w = self.w
-        w.comment("columns and values of each row" if values else "how many columns each row has")
-        w.pragma("parallel for schedule(dynamic, 1) reduction(|:failed)")
-        w.open("for (int64_t tw_t = 0; tw_t < chunks; tw_t++)")
-        own = self.tables(values)
-        w.line(f"const int ready = {' && '.join(f'{x} != 0' for x in own)};")
+        w.comment("columns and values of each row")
+        opened(w, self.types)
+        own = self.tables(values=True)
+        self.prepared(["col", "val", *own])
+        loop(w)
+        w.open("for (int64_t i = from[tw_t]; ready && i < from[tw_t + 1]; i++)")
+        self.row(values=True)
+        w.close()
+        placed(w)
+        self.released(own)
+
+    def counted(self) -> None:
+        """How many columns each row has, and all of them."""
+        w = self.w
+        w.comment("how many columns each row has")
+        w.line("bound = 0;")
+        w.pragma("parallel reduction(|:failed) reduction(+:bound)")
+        w.open("")
+        own = self.tables(values=False)
+        self.prepared(own)
         w.line("failed |= !ready;")
+        w.pragma("for schedule(dynamic, 256)")
+        w.open("for (int64_t i = 0; i < rows; i++)")
+        w.line("if (!ready)")
+        w.line("    continue;")
+        w.line("int64_t at = 0;")
+        self.row(values=False)
+        w.line("bound += at;")
+        w.close()
+        self.released(own)
+        w.close()
+        w.line("int64_t before = 0;")
+        w.open("for (int64_t tw_t = 0; tw_t < chunks; tw_t++)")
+        w.line("base[tw_t] = before;")
+        w.line("for (int64_t i = from[tw_t]; i < from[tw_t + 1]; i++)")
+        w.line("    before += made.rowptr[i + 1];")
+        w.close()
+        w.line("base[chunks] = before;")
+
+    def prepared(self, own: list[str]) -> None:
+        """Tables that hold no row yet, where there is memory for them: `ready`."""
+        w = self.w
+        w.line(f"const int ready = {' && '.join(f'{x} != 0' for x in own)};")
         w.line("for (int64_t c = 0; ready && c < slots; c++)")
         w.line("    mark[c] = -1;")
         for o in self.masks:
             w.line(f"for (int64_t c = 0; ready && c < {o.name}_slots; c++)")
             w.line(f"    {o.name}_in[c] = -1;")
-        w.line(f"int64_t at = {'base[tw_t]' if values else '0'};")
-        w.open("for (int64_t i = from[tw_t]; ready && i < from[tw_t + 1]; i++)")
-        self.row(values)
-        w.close()
-        w.line(f"taken[tw_t] = at{' - base[tw_t]' if values else ''};")
+
+    def released(self, own: list[str]) -> None:
         for x in own:
-            w.line(f"free({x});")
-        w.close()
+            self.w.line(f"free({x});")
 
     def tables(self, values: bool) -> list[str]:
-        """The memory that each chunk has for itself."""
+        """The memory that each thread has for itself."""
         w, index, value = self.w, self.types.c_index, self.types.c_value
         own = [(index, "mark", "slots", 0), (index, "key", "slots", 0)]
         for o in self.masks:
@@ -161,7 +187,7 @@ class Accumulators:
 
     def row(self, values: bool) -> None:
         w = self.w
-        w.line("const int64_t first = at, many = made.rowptr[i + 1];")
+        w.line(f"const int64_t {'first = at, ' if values else ''}many = made.rowptr[i + 1];")
         for o in self.masks:
             self.spread(o, values)
         w.line("int hashed = slots < columns;")
@@ -173,10 +199,10 @@ class Accumulators:
             w.line("int ascending = 1;")
             self.visit(True)
             self.ordered()
-            w.line("made.rowptr[i + 1] = at - base[tw_t];")
+            w.line("made.rowptr[i + 1] = at;")
         else:
             self.visit(False)
-            w.line("made.rowptr[i + 1] = at - first;")
+            w.line("made.rowptr[i + 1] = at;")
 
     def choice(self, values: bool) -> None:
         """A table also where the row's columns seem to lie far apart: by the ends of the rows that are met, which also
@@ -269,7 +295,7 @@ class Accumulators:
     def put_down(self) -> None:
         w = self.w
         w.line("sum[tw_s] = product;")
-        w.line("made.col[at++] = c;")
+        w.line("col[at++] = c;")
         w.line("ascending &= c > most;")
         w.line("least = c < least ? c : least;")
         w.line("most = c > most ? c : most;")
@@ -282,10 +308,10 @@ class Accumulators:
         """Columns in order, then the sums at each."""
         w = self.w
         w.line("if (by_bits && at > first)")
-        w.line("    tw_from_bits(bits, over, least, most, made.col + first);")
+        w.line("    tw_from_bits(bits, over, least, most, col + first);")
         w.line("else if (!ascending)")
-        w.line("    tw_sort_index(made.col + first, at - first, spare);")
+        w.line("    tw_sort_index(col + first, at - first, spare);")
         w.open("for (int64_t tw_x = first; tw_x < at; tw_x++)")
-        w.line("const int64_t c = made.col[tw_x];")
-        w.line("made.val[tw_x] = sum[hashed ? tw_slot(mark, key, i, c, fold) : c];")
+        w.line("const int64_t c = col[tw_x];")
+        w.line("val[tw_x] = sum[hashed ? tw_slot(mark, key, i, c, fold) : c];")
         w.close()

@@ -21,7 +21,7 @@ from codegen.sparse.kernels.plan import keeps_places
 from codegen.sparse.kernels.rowwise import paths, rowwise
 from codegen.sparse.kernels.semiring import PLUS_TIMES, SEMIRINGS
 from codegen.sparse.kernels.several import both_triangles, parameters_of, several
-from codegen.sparse.kernels.solve import solver
+from codegen.sparse.kernels.systems.solve import solver
 from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.layout import layout
 
@@ -139,20 +139,20 @@ def _composed(k: Kernel, functions: tuple[CFunction, ...], formats: dict[str, De
     w.line(f"status = {name}_convert({tensor}, &made);")
     w.open("if (status == TW_SPARSE_OK)")
     names = [p.split()[-1].lstrip("*") for p in parameters_of(functions[-1])]
-    call = f"status = {name}_on({', '.join({tensor: '&made', 'levels': '&levels'}.get(n, n) for n in names)});"
-    if "levels" in names:
-        w.line(f"tw_levels_i{types.index} levels = {{0}};")
-        w.line(f"status = {name}_on_levels(&made, &levels);")
+    call = f"status = {name}_on({', '.join({tensor: '&made', 'waits': '&waits'}.get(n, n) for n in names)});"
+    if "waits" in names:
+        w.line(f"tw_waits_i{types.index} waits = {{0}};")
+        w.line(f"status = {name}_on_waits(&made, &waits);")
         w.line("if (status == TW_SPARSE_OK)")
         w.line(f"    {call}")
-        w.line(f"tw_levels_i{types.index}_free(&levels);")
+        w.line(f"tw_waits_i{types.index}_free(&waits);")
     else:
         w.line(call)
     w.line(f"{kind}_free(&made);")
     w.close()
     own = type_name(formats[tensor], types)
     parameters = [p.replace(kind, own) if p.split()[-1].lstrip("*") == tensor else p
-                  for p in parameters_of(functions[-1]) if not p.startswith("const tw_levels")]
+                  for p in parameters_of(functions[-1]) if not p.startswith("const tw_waits")]
     comment = f"/* {k.text}, with {tensor} converted from {formats[tensor].name} to {converted[tensor].name} first. */"
     whole = CFunction(comment, f"int {name}({', '.join(parameters)})", "    int status = TW_SPARSE_OK;\n", w.text, "")
     inside = [replace(f, prototype=f.prototype.replace(f"int {name}", f"int {name}_on", 1)) for f in functions]

@@ -171,9 +171,13 @@ class _Executor(TilePrinter):
         before = self.levels.index(loop)
         opened = self.open(self.levels[:before])
         self.apart(f, loop)
-        opened += self.open(self.levels[before:])
-        self.ask_ahead(f, loop)
-        self.innermost()
+        other = self.fixed_row(f, loop)
+        if other:
+            self.together(f, other, loop)
+        else:
+            opened += self.open(self.levels[before:])
+            self.ask_ahead(f, loop, loop.var)
+            self.innermost()
         self.close(opened)
 
     def innermost(self) -> None:

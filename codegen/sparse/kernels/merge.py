@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from codegen.record import record
 from codegen.sparse.emit.types import Types, Writer
-from codegen.sparse.kernels.chunks import Leave, allotted, joined
+from codegen.sparse.kernels.chunks import Leave, allotted, closed, loop, opened, placed
 from codegen.sparse.kernels.notation import Kernel
 from codegen.sparse.kernels.semiring import PLUS_TIMES
 
@@ -67,43 +67,46 @@ def merged(w: Writer, k: Kernel, pair: tuple[Operand, Operand], leave: Leave, ty
     leave("!(made.rowptr = tw_new(rows + 1, sizeof *made.rowptr, 1))", "NO_MEMORY")
     w.open("if (ascending)")
     adds = len(k.terms) == 2
-    w.comment("into as much memory as there can be columns; each thread takes rows of about as many entries")
-    allotted(w, leave, 1)
+    w.comment("into as much memory as there can be columns; chunks are rows of about as many entries")
+    w.line(f"const int64_t entries = {_both(a, b, 'rows')};")
+    allotted(w, leave, "entries")
     _shares(w, a, b, adds, types.c_index)
     for x in ("col", "val"):
         leave(f"!(made.{x} = tw_new(base[chunks], sizeof *made.{x}, 0))", "NO_MEMORY")
-    w.pragma("parallel for schedule(static, 1)")
-    w.open("for (int64_t tw_t = 0; tw_t < chunks; tw_t++)")
-    w.line("int64_t at = base[tw_t];")
+    opened(w, types)
+    w.line("const int ready = col != 0 && val != 0;")
+    loop(w)
     if not adds:
         w.line("int rare = 1; /* had the row before few columns in common? */")
-    w.open("for (int64_t i = from[tw_t]; i < from[tw_t + 1]; i++)")
+    w.open("for (int64_t i = from[tw_t]; ready && i < from[tw_t + 1]; i++)")
     _filled(w, k, a, b, types.c_value)
-    w.line("made.rowptr[i + 1] = at - base[tw_t];")
+    w.line("made.rowptr[i + 1] = at;")
     w.close()
-    w.line("taken[tw_t] = at - base[tw_t];")
+    placed(w)
+    closed(w, leave, types.index)
     w.close()
-    joined(w, leave, types.index)
-    w.close()
+
+
+def _both(a: str, b: str, row: str) -> str:
+    """Entries of all rows before one."""
+    return f"(int64_t){a}_ptr[{row}] + {b}_ptr[{row}]"
 
 
 def _shares(w: Writer, a: str, b: str, adds: bool, index: str) -> None:
-    """Chunk t begins at row from[t], and its columns go to base[t]; there is room for base[chunks] of them."""
-    both = f"(int64_t){a}_ptr[{{0}}] + {b}_ptr[{{0}}]".format  # of all rows before one
+    """Chunk t begins at row from[t]; rows before it have base[t] columns at most."""
     if not adds:
         w.line(f"const {index} *const fewer = {a}_ptr[rows] < {b}_ptr[rows] ? {a}_ptr : {b}_ptr;")
-    w.line(f"const int64_t entries = {both('rows')};")
     w.open("for (int64_t tw_t = 0; tw_t <= chunks; tw_t++)")
     w.line("const int64_t share = entries / chunks * tw_t;")
     w.line("int64_t low = 0, high = rows;")
     w.open("while (tw_t < chunks && low < high)")
     w.line("const int64_t middle = low + (high - low) / 2;")
-    w.line(f"const int before = {both('middle')} < share;")
+    w.line(f"const int before = {_both(a, b, 'middle')} < share;")
     w.line("low = before ? middle + 1 : low;")
     w.line("high = before ? high : middle;")
     w.close()
     w.line("from[tw_t] = tw_t < chunks ? low : rows;")
-    w.line(f"base[tw_t] = {both('from[tw_t]') if adds else 'fewer[from[tw_t]]'};")
+    w.line(f"base[tw_t] = {_both(a, b, 'from[tw_t]') if adds else 'fewer[from[tw_t]]'};")
     w.close()
 
 
@@ -129,21 +132,37 @@ def _scaled(k: Kernel, term: int, values: list[str]) -> str:
 
 
 def _sum(w: Writer, k: Kernel, a: str, b: str, kind: str) -> None:
+    """What comes next in each row is read before it is known which of the two goes on, so that no step waits for a
+    load; the last one of either has none."""
     left, right = _scaled(k, 0, [f"{a}_val[p]"]), _scaled(k, 1, [f"{b}_val[q]"])
+    w.open("if (p < p_last && q < q_last)")
+    w.line(f"int64_t left = {a}_index[p], right = {b}_index[q];")
+    w.open("while (p < p_last - 1 && q < q_last - 1)")
+    w.line(f"const int64_t next_left = {a}_index[p + 1], next_right = {b}_index[q + 1];")
+    _step(w, k, left, right, kind)
+    w.line("left = of_a ? next_left : left;")
+    w.line("right = of_b ? next_right : right;")
+    w.close()
+    w.close()
     w.open("while (p < p_last && q < q_last)")
     w.line(f"const int64_t left = {a}_index[p], right = {b}_index[q];")
-    w.line(f"const {kind} of_left = {left}, of_right = {right};")
-    w.line("made.col[at] = left <= right ? left : right;")
-    both = k.semiring.total(["of_left", "of_right"])
-    w.line(f"made.val[at++] = left < right ? of_left : left > right ? of_right : {both};")
-    w.line("p += left <= right;")
-    w.line("q += right <= left;")
+    _step(w, k, left, right, kind)
     w.close()
     for n, p, value in ((a, "p", left), (b, "q", right)):
         w.open(f"for (; {p} < {p}_last; {p}++, at++)")
-        w.line(f"made.col[at] = {n}_index[{p}];")
-        w.line(f"made.val[at] = {value};")
+        w.line(f"col[at] = {n}_index[{p}];")
+        w.line(f"val[at] = {value};")
         w.close()
+
+
+def _step(w: Writer, k: Kernel, left: str, right: str, kind: str) -> None:
+    """One column of the sum, of either row or both."""
+    w.line("const int of_a = left <= right, of_b = right <= left;")
+    w.line(f"const {kind} of_left = {left}, of_right = {right};")
+    w.line("col[at] = of_a ? left : right;")
+    w.line(f"val[at++] = !of_b ? of_left : !of_a ? of_right : {k.semiring.total(['of_left', 'of_right'])};")
+    w.line("p += of_a;")
+    w.line("q += of_b;")
 
 
 def _product(w: Writer, k: Kernel, a: str, b: str) -> None:
@@ -165,8 +184,8 @@ def _product(w: Writer, k: Kernel, a: str, b: str) -> None:
     w.open("while (p < p_last && q < q_last)")
     w.line(f"const int64_t left = {a}_index[p], right = {b}_index[q];")
     w.open("if (left == right)")
-    w.line("made.col[at] = left;")
-    w.line(f"made.val[at++] = {_scaled(k, 0, [f'{a}_val[p]', f'{b}_val[q]'])};")
+    w.line("col[at] = left;")
+    w.line(f"val[at++] = {_scaled(k, 0, [f'{a}_val[p]', f'{b}_val[q]'])};")
     w.close()
     w.line("p += left <= right;")
     w.line("q += right <= left;")

@@ -11,12 +11,13 @@ from codegen.sparse.kernels.notation import Kernel, Tensor, Term
 # Names that begin with tw_, n_ or the name of a tensor are theirs as well.
 _BESIDE_INDICES = KEYWORDS | frozenset(("a", "dot", "made", "room", "status", "sum"))
 _LOCALS = _BESIDE_INDICES | frozenset((
-    "all", "ascending", "at", "base", "before", "bits", "both", "bound", "by_bits", "c", "chunks", "columns",
-    "common", "count", "done", "entries", "failed", "fewer", "first", "fold", "free", "from", "hashed", "here",
-    "high", "i", "j", "key", "l", "last", "least", "left", "length", "less_col", "less_val", "level", "levels",
-    "low", "many", "mark", "memcpy", "memmove", "memset", "middle", "most", "of_left", "of_right", "over", "own",
-    "p", "p_last", "part", "pivot", "product", "q", "q_last", "rare", "ready", "realloc", "right", "row", "rows",
-    "share", "singular", "slots", "spare", "start", "taken", "threads", "total", "wide", "widest", "words",
+    "all", "ascending", "at", "base", "before", "bits", "both", "bound", "by_bits", "c", "chunks", "clock", "col",
+    "columns", "common", "count", "done", "end", "entries", "failed", "far", "fewer", "first", "fold", "free",
+    "from", "hashed", "here", "high", "i", "j", "key", "known", "last", "least", "left", "length", "less_col",
+    "less_val", "low", "many", "mark", "me", "memcpy", "memmove", "memset", "middle", "mine", "most", "near", "need",
+    "next", "next_left", "next_right", "of_a", "of_b", "of_left", "of_right", "other", "over", "own", "p", "p_last",
+    "part", "pivot", "product", "q", "q_last", "rare", "ready", "realloc", "right", "room", "row", "rows", "share",
+    "singular", "slots", "spare", "start", "team", "threads", "to", "total", "val", "waits", "widest", "words",
     "INFINITY", "NULL",
 ))
 

@@ -77,12 +77,13 @@ class Pieces:
             at = f"({at}) * {p.extent[x]} + {e}" if at else e
         return f"{t.name}[{at or '0'}]"
 
-    def target(self) -> str:
-        if self.p.same:
-            call = single(self.p.scan.value)
+    def target(self, moved: KernelPlan | None = None) -> str:
+        p = moved or self.p
+        if p.same:
+            call = single(p.scan.value)
             assert isinstance(call, Call)
             return f"{self.out.name}[{self.s.c(call.args[0])}]"
-        return self.element(self.out)
+        return self.element(self.out, p)
 
     def factors(self, skip_sparse: bool = False, moved: KernelPlan | None = None) -> str:
         term = self.p.kernel.terms[0]

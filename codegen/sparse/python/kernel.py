@@ -25,7 +25,7 @@ from codegen.sparse.synth.layout import layout
 class KernelCall:
     """One kernel, compiled. Dense tensors are contiguous arrays, sparse ones dictionaries; results go in place.
 
-    A sum of sparse tensors returns its result; a system is solved with its levels found on every call. `parallel`:
+    A sum of sparse tensors returns its result; what rows of a system wait for is found on every call. `parallel`:
     on as many threads as OMP_NUM_THREADS says; `semiring`: what sums and products are.
     """
 
@@ -39,14 +39,14 @@ class KernelCall:
         self.kernel, self.renamed = made.kernel, made.renamed
         self.formats = {made.renamed.get(n, n): f for n, f in self.formats.items()}
         public = [f.prototype for f in made.functions if not f.prototype.startswith("static")]
-        fields = f"int64_t count; int{index}_t *start; int{index}_t *row; int64_t ends;"
-        levels = f"typedef struct {{ {fields} }} tw_levels_i{index};\n"
+        fields = f"int64_t count; int{index}_t *start; int{index}_t *need; int64_t ends;"
+        waits = f"typedef struct {{ {fields} }} tw_waits_i{index};\n"
         declared = declarations(made.structs, public)
         self.prototype = re.sub(r"restrict ", "", public[-1])
         threads = "-fopenmp" if parallel else "-fopenmp-simd"
         flags = ("-ffp-contract=fast", *flags)  # sums may be added up in any order anyway
-        self.ffi, self.library = load_library(made.file.source, levels + declared, (threads, *flags))
-        self.inspects = any("_levels(" in p for p in public)
+        self.ffi, self.library = load_library(made.file.source, waits + declared, (threads, *flags))
+        self.inspects = any("_waits(" in p for p in public)
 
     def __call__(self, **values: Any) -> dict[str, Any] | None:
         """TypeError and ValueError for arguments that do not fit the kernel; nothing is read or written then."""
@@ -62,8 +62,8 @@ class KernelCall:
         arguments: list[Any] = []
         for parameter in self.prototype[self.prototype.index("(") + 1:-1].split(", "):
             name = parameter.split()[-1].lstrip("*")
-            if name == "levels":
-                arguments.append(self._levels(arguments[1]))
+            if name == "waits":
+                arguments.append(self._waits(arguments[1]))
             elif name in self.formats and not parameter.startswith("const") and self._fills():
                 filled = f"{struct(layout(self.formats[name]), self.types).type} *"
             else:
@@ -122,11 +122,10 @@ class KernelCall:
         keep.append(buffer)
         return self.ffi.cast(f"{self.types.c_value} *", buffer)
 
-    def _levels(self, matrix: Any) -> Any:
-        levels = self.ffi.new(f"tw_levels_i{self.types.index} *")
-        status = self.library.tw_kernel_levels(matrix, levels)
+    def _waits(self, matrix: Any) -> Any:
+        waits = self.ffi.new(f"tw_waits_i{self.types.index} *")
+        status = self.library.tw_kernel_waits(matrix, waits)
         if status:
             raise ConversionError(status)
-        rows, starts = (self.ffi.gc(p, self.library.free) for p in (levels.row, levels.start))
-        self._held = rows, starts
-        return levels
+        self._held = tuple(self.ffi.gc(p, self.library.free) for p in (waits.start, waits.need))
+        return waits

@@ -1,0 +1,1 @@
+"""Triangular systems: by rows, where rows wait for one another, and by columns."""
