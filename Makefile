@@ -154,7 +154,7 @@ sunway-corpus: venv
 sunway-headers: venv
 	$(PY) -m benchmarks.sunway_headers $(B)
 
-# Sparse conversions and kernels against SciPy, and TACO where it is installed; whole run about ten minutes:
+# Sparse conversions and kernels against SciPy, and TACO where it is installed; whole run about ten minutes, --quick one:
 # make bench-sparse B='--nnz 1e6,2e7 --only COO->CSR,spmv --busy'
 bench-sparse: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sparse $(B)

@@ -2,7 +2,8 @@
 
 At the smallest size every pair is measured on every kind of matrix that it suits. At the larger ones each pair is
 measured on the kind where it was slowest against its peer, and on the first kind that suits it, which most pairs share;
---all measures every kind. Kernels are measured at the first size that caches do not hold, and at the largest.
+--all measures every kind. Kernels are measured at the first size that caches do not hold. A measurement ends before its
+last repetition where times have settled.
 """
 from __future__ import annotations
 
@@ -17,14 +18,16 @@ from benchmarks.sparse_matrices import KINDS, make
 from benchmarks.sparse_measure import Bench
 from benchmarks.sparse_pairs import PAIRS, Pair
 from benchmarks.sparse_products import PRODUCTS, cases
-from benchmarks.sparse_report import plot, table, verdicts
+from benchmarks.sparse_report import kernel_tables, plot, table, verdicts
 
+SIZES, QUICK = "1e6,5e6,2e7", "3e5"
 LARGE = 5e6  # SpMV is measured from here on, where matrices do not stay in caches
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--nnz", default="1e6,2e6,5e6,1e7,2e7", help="sizes, in nonzeros")
+    p.add_argument("--nnz", default="", help=f"sizes, in nonzeros; by default {SIZES}")
+    p.add_argument("--quick", action="store_true", help=f"one size ({QUICK}) and two repetitions, to see that all runs")
     p.add_argument("--kinds", default=",".join(KINDS))
     p.add_argument("--all", action="store_true", help="every kind at every size")
     p.add_argument("--only", default="", help="pairs such as COO->CSR,CSR->CSC; spmv; mcoo3; kernels, or some of "
@@ -33,7 +36,10 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     p.add_argument("--repeat", type=int, default=5, help="at the smallest size; three times at larger ones")
     p.add_argument("--busy", action="store_true", help="for a machine with other work: one thread, in processor time")
     p.add_argument("--out", type=Path, default=Path("build/bench"))
-    return p.parse_args(argv)
+    given = p.parse_args(argv)
+    given.nnz = given.nnz or (QUICK if given.quick else SIZES)
+    given.repeat = min(given.repeat, 2) if given.quick else given.repeat
+    return given
 
 
 def kinds_of(p: Pair, bench: Bench, first: int, kinds: Sequence[str]) -> set[str]:
@@ -95,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 bench.spmv(fmt, kind, size)
     products(bench, sizes, given.kinds.split(","), wanted)
     kept = keep(bench)
-    for line in (*table(bench.rows), *verdicts(bench.rows)):
+    for line in (*table(bench.rows), *kernel_tables(bench.rows), *verdicts(bench.rows)):
         print(line)
     print(kept)
     return 0 if all(r["same"] for r in bench.rows) else 1

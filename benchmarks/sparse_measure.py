@@ -4,7 +4,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks import sparse_taco
@@ -17,6 +17,7 @@ from codegen.sparse.python.call import Converter
 
 Row = dict[str, Any]
 PEERS = ("peer", "scipy", "plain", "taco")
+STABLE = 0.02  # where a whole round betters no best time by more than this, another would not tell more
 
 
 class Bench:
@@ -59,7 +60,7 @@ class Bench:
 
     def interleaved(self, runs: dict[str, Callable[[], Any]], repeat: int) -> dict[str, float]:
         times = dict.fromkeys(runs, math.inf)
-        for _ in range(repeat):
+        for _ in rounds(repeat, times):
             for name, run in runs.items():
                 start = self.clock()
                 result = run()
@@ -129,7 +130,7 @@ class Bench:
         if self.threads > 1:
             runs["threads"] = _timed(case.threaded(self.threads), case.taken)
         times = dict.fromkeys(runs, math.inf)
-        for _ in range(self.given.repeat):
+        for _ in rounds(self.given.repeat, times):
             for k, run in runs.items():
                 times[k] = min(times[k], run(self.clock))
         self.row(name, kind, case.nnz, size, times, right, kernel=True)
@@ -143,6 +144,15 @@ class Bench:
         if self.threads > 1:
             runs["threads"] = self.ours("COO3", "MCOO3", t, self.threads)
         self.row("COO3->MCOO3", "uniform", nnz, nnz, self.interleaved(runs, min(3, self.given.repeat)), same)
+
+
+def rounds(most: int, times: dict[str, float]) -> Iterator[int]:
+    """Rounds of measurements, until one does not better the best times any more."""
+    for n in range(most):
+        before = dict(times)
+        yield n
+        if n > 0 and all(times[k] > (1 - STABLE) * before[k] for k in times):
+            return
 
 
 def _silent(run: Callable[[], Any]) -> Callable[[], None]:

@@ -34,6 +34,25 @@ def table(rows: Sequence[Row]) -> list[str]:
     return out
 
 
+def kernel_tables(rows: Sequence[Row]) -> list[str]:
+    """Kernels over compressed rows by kind of matrix: one thread against the best peer, and several against one."""
+    mine = [r for r in rows if "kernel" in r]
+    out: list[str] = []
+    for title, figure in (("one thread: speed / best peer", "ratio"), ("more threads: speed / one thread", "gain")):
+        found = {(r["pair"], r["kind"]): r["ratio"] if figure == "ratio" else r["ours"] / r["threads"]
+                 for r in mine if figure == "ratio" or "threads" in r}
+        if not found:
+            continue
+        kinds = list(dict.fromkeys(kind for _, kind in found))
+        out += ["", f"{title}, about {max(r['nnz'] for r in mine):,} nonzeros",
+                f"  {'':10}" + "".join(f"{kind:>11}" for kind in kinds)]
+        for name in dict.fromkeys(name for name, _ in found):
+            cells = (f"{found[name, kind]:.2f}" if (name, kind) in found else "" for kind in kinds)
+            out.append(f"  {name:10}" + "".join(f"{c:>11}" for c in cells))
+        out.append(f"  mean {geomean(list(found.values())):.2f}, lowest {min(found.values()):.2f}")
+    return out
+
+
 def verdicts(rows: Sequence[Row]) -> list[str]:
     """Measured against asked, one line for each goal."""
     pairs = [r for r in rows if "->" in r["pair"] and r["pair"] != "COO3->MCOO3"]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sparse import main
-from benchmarks.sparse_report import slopes, table, verdicts
+from benchmarks.sparse_measure import rounds
+from benchmarks.sparse_report import kernel_tables, slopes, table, verdicts
 
 
 def run(folder: Path, *words: str) -> list[dict]:
@@ -52,7 +53,8 @@ def test_kernels_beside_their_peers(tmp_path: Path, capsys: pytest.CaptureFixtur
     rows = run(tmp_path, "--nnz", "2e3", "--kinds", "banded", "--only", "SpMM,SpGEMM")
     assert [(r["pair"], r["kind"]) for r in rows] == [("SpMM", "banded"), ("SpGEMM", "banded")]
     assert all(r["same"] and r["ratio"] == min(r[k] for k in ("scipy", "plain") if k in r) / r["ours"] for r in rows)
-    assert "all kernels     speed / best peer: lowest" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "all kernels     speed / best peer: lowest" in out and "one thread: speed / best peer, about" in out
 
 
 def row(pair: str, size: int, ours: float, **more: float) -> dict:
@@ -70,6 +72,23 @@ def test_figures() -> None:
     assert "50% of the bound, 75% with x" in text and "more threads 2.00x, 90% of their bound" in text
     assert "at most 1.00 (COO->CSR uniform)" in text
     assert any("2.00 2.00 1.00x" in line for line in table(rows))
+
+
+def test_kernels_by_kind() -> None:
+    rows = [row("SpMV", 1000, 1.0, threads=0.5, kernel=True),
+            row("add", 1000, 1.0, threads=0.8, kernel=True) | {"kind": "block"}]
+    text = "\n".join(kernel_tables(rows))
+    assert "mean 2.00, lowest 2.00" in text and "mean 1.58, lowest 1.25" in text
+    assert kernel_tables([row("COO->CSR", 1000, 1.0)]) == []
+
+
+def test_measurements_end_where_times_have_settled() -> None:
+    times = {"ours": 9.0}
+    taken = []
+    for n in rounds(9, times):
+        times["ours"] = (5.0, 4.0, 3.99, 1.0)[n]
+        taken.append(n)
+    assert taken == [0, 1, 2]
 
 
 def test_times_that_do_not_grow_are_reported_not_refused() -> None:

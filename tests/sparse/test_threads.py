@@ -17,7 +17,7 @@ from tests import threads
 KERNELS = {"solve": "A(i,j)*x(j) = b(i)", "upper": "A(i,j)*x(j) = b(i), j >= i", "sides": "A(i,j)*X(j,k) = B(i,k)",
            "add": "C(i,j) = 2*A(i,j) - B(i,j)", "mul": "C(i,j) = A(i,j) * B(i,j)", "spgemm": "C(i,k) = A(i,j) * B(j,k)",
            "masked": "C(i,k) = A(i,k) * A(i,j) * B(j,k)", "sddmm": "D(i,j) = A(i,j) * X(i,k) * Y(j,k)"}
-SMALL = "#define TW_WORTH 0\n#define TW_CHUNK 50\n"  # threads for everything, however small
+SMALL = "#define TW_WORTH 0\n#define TW_TURN 20\n#define TW_CHUNK 50\n"  # threads for everything, however small
 MAIN = r"""
 #include <stdio.h>
 #include <omp.h>
@@ -42,7 +42,7 @@ static matrix made(int64_t n, unsigned each, int64_t step, int triangle)
         for (int64_t j = triangle > 0 ? i : 0; j < (triangle < 0 ? i + 1 : n); j++)
             if (in[j]) {
                 a.col[a.NNZ] = j;
-                a.val[a.NNZ++] = triangle && j == i ? 1 + number(2) : number(3);
+                a.val[a.NNZ++] = triangle && j == i ? 33 + number(9) : number(3);
             }
         a.rowptr[i + 1] = a.NNZ;
         for (int64_t j = 0; j < n; j++)
@@ -114,9 +114,9 @@ int main(void)
         value *x = calloc((3 * SIDES + 2 * WIDTH) * (n + 1), sizeof *x), *y = x + (2 + SIDES) * n;
         value *b = y + (2 + SIDES) * n;
         for (int64_t i = 0; i < SIDES * n; i++)
-            b[i] = number(2);
+            b[i] = number(1000);
         for (int round = 0; round < 2; round++) {
-            matrix lower = made(n, 3, round ? 64 : 1, -1), upper = made(n, 3, 1, 1);
+            matrix lower = made(n, 16, round ? 32 : 1, -1), upper = made(n, 16, round ? 32 : 1, 1);
             matrix left = made(n, 9, 1, 0), right = made(n, 7, round + 1, 0);
             const int64_t blocks = systems(n, &lower, &upper, x, y, b);
             most = blocks > most ? blocks : most;
