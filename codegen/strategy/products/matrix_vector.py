@@ -11,6 +11,7 @@ from codegen.machine import Machine
 from codegen.machine.cost import LoopCost, best_loop, matvec_costs, transposed_costs
 from codegen.machine.formulas import MatvecBlocks, line_elements, matvec, matvec_transposed
 from codegen.machine.processor import Processor, processor, way_bytes
+from codegen.machine.variants import has_variants
 from codegen.recognize.access.domain_shape import most_instances
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction
@@ -32,6 +33,9 @@ CACHE_BYTES = 16
 # only have to bring it near. Neoverse N1, f64, 512 x 512 and 4096 x 4096, GB/s. across: 22.9 and 14.9 at 2 lines, 24.0
 # and 15.6 at 3, 22.6 and 15.4 at 4; lanes: 26.0 and 15.8 at 4, 25.0 and 15.6 at 8; fold, 512: 25.7 at 3, 26.8 at 4.
 MOST_AHEAD = {"across": 3, "lanes": 4, "fold": 4}
+# Least lines where the processor is not known. The default text, f64, 400 x 400, microseconds: Neoverse N1, across 51
+# at 2 lines, 48 at 3; lanes 56 at 1 line, 49 at 3, 52 at 4; Emerald Rapids, across 31 and 31, lanes 18.4 and 19.2.
+LEAST_AHEAD = 3
 # Vectors of more lanes than this would need as many rows at a time: more than there are registers.
 MOST_ROWS = 16
 # The size for which the loop of the threads is chosen. It matters little: the sizes cancel out but for the edges.
@@ -120,7 +124,7 @@ def matvec_form(
         vectors,
         blocks.nc,
         min(blocks.nc, best.blocks.nc) if form == "lanes" else blocks.nc,
-        _ahead(form, blocks, cpu, streams),
+        _ahead(form, blocks, cpu, streams, LEAST_AHEAD if has_variants(machine) else 1),
         near=_near(form, cpu) // cpu.element_bytes,
         close=cpu.l1.bytes // 2 // cpu.element_bytes if form == "lanes" else blocks.nc,
         direct=FIXED_CYCLES,
@@ -181,11 +185,11 @@ def _power(n: int) -> int:
     return 1 << (n - 1).bit_length()
 
 
-def _ahead(form: str, blocks: MatvecBlocks, cpu: Processor, streams: int) -> int:
-    """The model's distance in elements, in whole lines of cache. The model waits for one line after the other; here
-    those of all streams are under way together."""
+def _ahead(form: str, blocks: MatvecBlocks, cpu: Processor, streams: int, least: int) -> int:
+    """The model's distance in elements, in whole lines of cache, at least so many. The model waits for one line after
+    the other; here those of all streams are under way together."""
     line = line_elements(cpu)
-    return min(MOST_AHEAD[form], max(1, round(Fraction(blocks.distance * blocks.nb, streams * line)))) * line
+    return min(MOST_AHEAD[form], max(least, round(Fraction(blocks.distance * blocks.nb, streams * line)))) * line
 
 
 def _near(form: str, cpu: Processor) -> int:

@@ -27,6 +27,10 @@ COUNTER = "tw_i"
 # Processors with longer vectors than the default ones have a third cache, at least so many times as large as the last
 # one of the default machine. Emerald Rapids, f64, 300 x 300 along the result: 10.5 us, one line after the other 21 us.
 LARGER = 16
+# Those with short ones keep a matrix in a second cache of twice that size, along with what was just written of it.
+# Neoverse N1, f64, one line after the other and several: 200 x 200, 14.7 and 9.4 us; gemver, 300 x 300, 123 and 118 us,
+# 400 x 400, 216 and 239 us.
+NARROW = 5
 
 
 @record
@@ -273,7 +277,8 @@ def _alone(how: MatrixVector, matrices: int, line: int, threads: bool) -> tuple[
     if how.form != "across":
         team = "tw_team == 1 && " if threads and how.form == "lanes" else ""
         reused = "tw_rows" if how.form == "lanes" else "tw_depth"
-        near = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {LARGER * how.near} : {how.near}" if how.isa == OPEN else str(how.near)
+        wide, narrow = LARGER * how.near, NARROW * how.near
+        near = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {wide} : {narrow}" if how.isa == OPEN else str(how.near)
         out.append(f"{team}tw_work > TW_SIZE({near}) && {reused} <= TW_SIZE({how.close})")
     if how.period:
         sizes = f"{how.streams}, {how.period}, {line}, {how.ways}"
