@@ -201,9 +201,9 @@ def _launched(found: Kernels, part: DevicePart) -> dict[str, Launch]:
     """What kernels have to be started with, by their names."""
     threads = {k.name: [x.threads for x in reversed(k.axes)] or [1] for k in found.kernels}
     counts = {k.name: [x.count for x in reversed(k.axes)] for k in found.kernels}
-    small = {k.name: k.small for k in found.kernels}
+    small, nodes = {k.name: k.small for k in found.kernels}, {k.name: k.node for k in found.kernels}
     return {
-        k.name: Launch(found.nodes[k.name], counts[n], threads[n], parameter_names(k.parameters), small[n])
+        k.name: Launch(nodes[n], counts[n], threads[n], parameter_names(k.parameters), small[n])
         for k in part.kernels
         for n in (k.name,)
     }

@@ -38,6 +38,7 @@ from codegen.verify.readback import TreePoint, enter
 
 AXES = ("x", "y", "z")  # the last loop of a grid runs along x
 AHEAD = "TW_AHEAD"  # many loads of a thread's own loop are under way at once
+MANY = 16  # iterations that are written out for that
 MOST_STRIP = 8
 SEVERAL = 8  # iterations of several statements that are written out: recurrences, whose loads need not wait for them
 MOST_STATEMENTS = 8
@@ -64,6 +65,7 @@ class DeviceKernel:
     words: tuple[str, ...]  # that its text mentions
     around: frozenset[str]  # counters of the host's loops around it
     stmts: tuple[str, ...]
+    node: CNode  # what it does
     tiled: TiledProduct | None = None  # the same in tiles
     staged: StagedKernel | None = None  # the same with operands in shared memory
     terms: TermsKernel | None = None  # the same with terms of sums that a block computes
@@ -104,7 +106,6 @@ class Kernels:
     staged: Sequence[StagedLoop] = ()
     terms: Sequence[TermLoop] = ()
     steps: Sequence[TimeTile] = ()
-    nodes: dict[str, CNode] = field(default_factory=dict)  # what kernels do, by their names
     narrows: bool = True  # counters may be of type int
     bounds: narrow.Bounds = field(default_factory=dict)  # of parameters and of counters on the host
 
@@ -155,7 +156,7 @@ class Kernels:
         return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
 
     def _kernel(self, node: CNode, names: Mapping[str, str], at: TreePoint, taken: frozenset[str]) -> View:
-        chain = _chain(node)
+        chain = thread_loops(node)
         counts = _counts(self.scop, chain, at)
         ints = self._ints(names)
         axes = tuple(
@@ -165,7 +166,6 @@ class Kernels:
         shared = frozenset(h.array for h in self.scratch)
         body = _Thread(self, shared, tuple(id(lp) for lp in chain)).views(node, names, {}, taken)
         self._check(PrintedKernel(node, chain, names, body, shared, self._types()))
-        self.nodes[name] = node
         words = set(_WORD.findall(" ".join(texts_of(body))))
         stmts = tuple(dict.fromkeys(x.stmt for x in walk(node) if isinstance(x, Instance)))
         around = frozenset(names.values())
@@ -173,7 +173,8 @@ class Kernels:
         staged = next((self._staged(x, names, taken) for x in self.staged if chain and x.nest.grid is chain[0]), None)
         found = tuple(sorted(words))
         terms = None if chain else self._terms(node, names, taken)
-        kernel = DeviceKernel(name, axes, body, found, around, stmts, tiled, staged, terms, dict(names), at.domain)
+        kernel = DeviceKernel(name, axes, body, found, around, stmts, node, tiled, staged, terms, dict(names),
+                              at.domain)  # fmt: skip
         if self.narrows and not tiled and not staged and not terms:
             kernel = self._narrow(kernel, node, [narrow.GridLoop(x, c) for x, c in zip(chain, counts, strict=True)])
         self.kernels.append(kernel)
@@ -250,7 +251,8 @@ class _Thread:
         name = fresh(node.loop.name, taken)
         inner = self.views(node.body, {**names, node.var: name}, held, taken | {name})
         if id(node) not in self.chain:
-            ahead = _unrolled(scop, node)
+            times = unrolled(scop, node)
+            ahead = AHEAD if times == MANY else f"{STRIP}({times})" if times else ""
             return (View("for", _head(node, name, ints), pragma=ahead, body=inner),)
         axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
         value = View("decl", f"const long {name} = {_own(node, ints, axis)};")
@@ -277,19 +279,19 @@ def _asks_first(scop: Scop, at: Instance) -> bool:
     return any(element(scop, at, x.access) not in sure for e in late for x in walk_expr(e) if isinstance(x, Ref))
 
 
-def _unrolled(scop: Scop, node: For) -> str:
-    """How a loop over plain statements is unrolled: as a whole, if it is a strip of few iterations; less, where there
-    are several statements."""
+def unrolled(scop: Scop, node: For) -> int:
+    """How many iterations of a loop over plain statements are written out: all, if it is a strip of few; less, where
+    there are several statements; 0 where compilers decide."""
     body = node.body.children if isinstance(node.body, Block) else (node.body,)
     if any(not isinstance(x, Instance) or _asks_first(scop, x) for x in body):
-        return ""
+        return 0
     if len(body) > 1:
-        return f"{STRIP}({SEVERAL})" if len(body) <= MOST_STATEMENTS else ""
+        return SEVERAL if len(body) <= MOST_STATEMENTS else 0
     ends = node.upper.args if isinstance(node.upper, Fun) and node.upper.name == "min" else (node.upper,)
     few = (e.right.value for e in ends if isinstance(e, Bin) and e.op == "+" and e.left == node.lower
            and isinstance(e.right, Int) and node.op == "<" and node.step == 1)  # fmt: skip
     count = min(few, default=0)
-    return f"{STRIP}({count})" if 0 < count <= MOST_STRIP else AHEAD
+    return count if 0 < count <= MOST_STRIP else MANY
 
 
 def first_of(axis: str) -> str:
@@ -320,7 +322,7 @@ def _runs(children: Sequence[CNode]) -> list[CNode]:
     return [Block(tuple(run)) if len(run) > 1 else run[0] for run in out]
 
 
-def _chain(node: CNode) -> list[For]:
+def thread_loops(node: CNode) -> list[For]:
     """The loops for threads around everything that a kernel does, outermost first."""
     out: list[For] = []
     while isinstance(node, (For, If)) and len(out) < len(AXES):

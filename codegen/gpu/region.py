@@ -136,7 +136,7 @@ def _planned(form: Form, device: Device, dialect: Dialect) -> tuple[Decision, CN
     panels = _in_blocks(form.program, plain, device) if dialect.tiles else None
     if panels is not None:
         try:
-            code = _proven(panels.decision.program)
+            code = proven_loops(panels.decision.program)
         except Unsupported:
             code = None
         if code is not None and panels.products <= tiled_by(in_tiles(panels.decision, code, device)):
@@ -144,10 +144,10 @@ def _planned(form: Form, device: Device, dialect: Dialect) -> tuple[Decision, CN
     cut = in_strips(form.program, plain, device)
     if any(isinstance(d, Tile) for d in cut.plan.directives):
         try:
-            return _after(form, cut), _proven(cut.program)
+            return _after(form, cut), proven_loops(cut.program)
         except Unsupported:
             pass
-    return _after(form, plain), _proven(plain.program)
+    return _after(form, plain), proven_loops(plain.program)
 
 
 def _in_blocks(p: Program, plain: Decision, device: Device) -> PanelPlan | None:
@@ -166,7 +166,7 @@ def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
         raise InputError("stale-plan", f"the plan was made for another version of region {plan.region}", plan.loc, hint)
     program = apply_plan(model.program, plan)
     try:
-        code = _proven(program)
+        code = proven_loops(program)
         tiled_products(program, code)
         staged_loops(program, code)
         step_tiles(program, code)
@@ -179,7 +179,7 @@ def _by_user(model: Modelled, plan: Plan) -> ProvenRegion:
     return ProvenRegion(program, plan, program.tree, code, _alone(program.scop, code))
 
 
-def _proven(p: Program) -> CNode:
+def proven_loops(p: Program) -> CNode:
     """The loops of a program, if all proofs go through. Raises Unsupported."""
     tree = place_storage(p.scop, p.deps, p.tree, p.stores)
     problem = ""

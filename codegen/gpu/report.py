@@ -1,18 +1,25 @@
-"""The lines that `inspect` shows of a region on a device: plan, kernels, tiles with their shared memory, what is
-copied, and for which sizes it runs there; or why it stays on the host."""
+"""The lines that `inspect` shows of a region on a device: plan, kernels with their registers, tiles with their shared
+memory, what is copied, and for which sizes it runs there; or why it stays on the host."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from math import prod
 
 from codegen.diagnostics import Unsupported
 from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import device_part
+from codegen.gpu.kernels import DeviceKernel, thread_loops, unrolled
 from codegen.gpu.plan.device import Device, load_device
 from codegen.gpu.region import device_code, made_for_device
+from codegen.gpu.registers.count import registers
+from codegen.gpu.registers.lower import KernelLoops, thread_code
+from codegen.gpu.sizes import with_sizes
 from codegen.gpu.staged.find import StagedLoop
 from codegen.gpu.staged.prove import bytes_of
+from codegen.gpu.steps.cost import at_once
 from codegen.gpu.stream.model import StreamTile, TimeTile
 from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.prove import shared_bytes
@@ -21,6 +28,7 @@ from codegen.gpu.worth import worth_text
 from codegen.options import GenOptions
 from codegen.plan.text import show
 from codegen.region_model import Modelled
+from codegen.scop.model import Scop
 from codegen.target.text.cexpr import IntPrinter
 
 
@@ -39,11 +47,13 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
     for line in show((made.plan,), {scop.region: made.program.scop}).splitlines()[1:]:
         yield f"  {line}"
     yield "  kernels"
-    yield from (f"    {k.name}: {k.comment}" for k in part.kernels)
+    device, sized = load_device(options.device), with_sizes(made.program.scop).scop
+    for text, kernel in zip(part.kernels, kernels, strict=True):
+        yield f"    {text.name}: {text.comment}; {_registers(sized, kernel, device)}"
     for name in sorted(code.tiled):
-        yield from _tiles(code.tiled[name], load_device(options.device))
+        yield from _tiles(code.tiled[name], device)
     for loop in code.staged:
-        yield _staged(loop, load_device(options.device))
+        yield _staged(loop, device)
     for tile in code.steps:
         yield _steps(tile)
     yield f"  arrays of the {options.arrays}"
@@ -53,6 +63,18 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
         ints = IntPrinter({p.name: p for p in scop.params}, {}, set())
         worth = worth_text(made.program.scop, kernels, arrays, code.device, ints)
         yield f"  on the device where, in seconds, {worth}" if worth else "  on the device at all sizes"
+
+
+def _registers(scop: Scop, k: DeviceKernel, device: Device) -> str:
+    """What a thread of a plain kernel is predicted to take, and how many blocks there is room for."""
+    threads = prod(x.threads for x in k.axes)
+    loops = KernelLoops(frozenset(map(id, thread_loops(k.node))), threads, partial(unrolled, scop))
+    wide = registers(thread_code(scop, k.node, loops, True), device)
+    small = registers(thread_code(scop, k.node, loops, False), device) if k.small else 0
+    most = at_once(wide, 0, threads, device)
+    narrow = f", {small} with counters of 32 bits" if k.small else ""
+    blocks = "1 block" if most == 1 else f"{most} blocks"
+    return f"about {wide} registers a thread{narrow}, at most {blocks} on a multiprocessor"
 
 
 def _tiles(p: TiledProduct, device: Device) -> Iterator[str]:

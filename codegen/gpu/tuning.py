@@ -13,6 +13,9 @@ from codegen.gpu.emulation import ALWAYS, device_there, on_device
 from codegen.gpu.plan.device import load_device
 from codegen.gpu.plan.knobs import KNOBS, expected
 from codegen.gpu.plan.strategy import device_plan, in_strips
+from codegen.gpu.region import proven_loops
+from codegen.gpu.stream.choose import with_steps
+from codegen.gpu.stream.knobs import time_steps
 from codegen.limits import QUESTION, LimitPassed, run
 from codegen.options import GenOptions
 from codegen.region import RegionOutcome
@@ -21,6 +24,8 @@ from codegen.strategy.choice import Decision
 from codegen.targets.tuning import Authors, DeviceTuning
 
 HEAD = 'extern "C" void tw_device_begin(void);\nextern "C" void tw_device_end(void);\n'
+
+ALL_KNOBS = (*KNOBS, time_steps)
 
 
 def device_tuning(dialect: Dialect, options: GenOptions) -> DeviceTuning:
@@ -35,7 +40,7 @@ def device_tuning(dialect: Dialect, options: GenOptions) -> DeviceTuning:
         _asked("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"),
         _asked(dialect.compiler, "--version"), dialect.ending, words, ("-fmad=false", "-DTW_NO_FMA"), (ALWAYS,),
         built.links, HEAD, lambda outcome: timed(outcome, dialect), lambda model: authors(model, options, dialect),
-        KNOBS, expected,
+        ALL_KNOBS, expected,
     )  # fmt: skip
 
 
@@ -64,14 +69,20 @@ def timed(outcome: RegionOutcome, dialect: Dialect) -> RegionOutcome:
 
 
 def authors(model: Modelled, options: GenOptions, dialect: Dialect) -> Authors:
-    """Plans without tiles and strips, and those that leave products together with what stands around them."""
+    """Plans without tiles and strips, those that leave products together with what stands around them, and time steps
+    in tiles even where plain launches are predicted to be faster."""
     device, program = load_device(options.device), model.program
 
     def strips() -> Decision:
         return in_strips(program, device_plan(program, device, dialect.tiles), device)
 
+    def steps() -> Decision:
+        found = strips()
+        return with_steps(found, proven_loops(found.program), device, gain=0)
+
     return (
         ("one thread for each element", lambda: device_plan(program, device, False)),
         ("products apart", lambda: device_plan(program, device, dialect.tiles)),
         ("strips", strips),
+        *((("time steps in tiles", steps),) if dialect.tiles else ()),
     )

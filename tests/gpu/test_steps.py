@@ -122,6 +122,15 @@ def test_launches_are_few(tmp_path: Path, emulator: Path) -> None:
     assert built.agree(5, 40, 37).counts["launches"] == 4
 
 
+@needs_cxx
+def test_the_last_launches_do_what_is_left(tmp_path: Path, emulator: Path) -> None:
+    """Of 50 iterations, 32 in two launches of 16, 16 in two of 8, and two plain ones of two launches each. Of 4, less
+    than is worth a launch are left."""
+    built = build("jacobi-1d", tmp_path, emulator, device="h200")
+    assert "STEPS = 16, LEAST = 2," in built.made.extra.file(".tw.cu")
+    assert [built.agree(t, 900).counts["launches"] for t in (50, 5, 4)] == [8, 4, 8]
+
+
 @pytest.mark.parametrize(
     ("kind", "tile", "why"),
     [

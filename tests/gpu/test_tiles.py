@@ -118,18 +118,21 @@ def test_many_tiles_below_each_other(tmp_path: Path, emulator: Path) -> None:
 
 
 @needs_cxx
-def test_units_round_once(tmp_path: Path, emulator: Path) -> None:
-    """Without TW_NO_FMA a unit's products are added without being rounded, as C allows; the order is the source's."""
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_units_round_once(tmp_path: Path, emulator: Path, sign: str) -> None:
+    """Without TW_NO_FMA a unit's products are added without being rounded, or subtracted, as C allows; the order is the
+    source's."""
     from codegen.gpu.emulation import emulator_folder
     from tests.gpu.programs import CXX, C, compiled
 
-    built = build("product", tmp_path, emulator, source("double"), plan_text=plan(UNIT))
+    text = source("double").replace(PLAIN, PLAIN.replace("+", sign or "+"))
+    built = build("product", tmp_path, emulator, text, plan_text=plan(UNIT))
     flags = [x for x in CXX if x != "-DTW_NO_FMA"]
     words = ["g++", "-x", "c++", *flags, "-fsanitize=thread", "-I", str(emulator_folder()), "-c"]
     compiled([*words, str(tmp_path / "product.tw.cu"), "-o", str(tmp_path / "fused.o")])
     files = [str(tmp_path / "product.host.o"), str(tmp_path / "fused.o"), str(emulator)]
     compiled(["g++", *files, "-lm", "-lpthread", "-o", str(tmp_path / "fused")])
-    text = source("double").replace(PLAIN, "C[i][j] = __builtin_fma(A[i][k], B[k][j], C[i][j]);")
+    text = source("double").replace(PLAIN, f"C[i][j] = __builtin_fma({sign}A[i][k], B[k][j], C[i][j]);")
     (tmp_path / "chain.c").write_text(text)
     compiled(["gcc", *C, str(tmp_path / "chain.c"), "-lm", "-o", str(tmp_path / "chain")])
     words = ["21", "18", "29"]

@@ -14,9 +14,10 @@ from codegen.gpu.dialect import CUDA, Dialect
 from codegen.gpu.emit import DevicePart
 from codegen.gpu.emulation import ALWAYS, FLAGS, emulator_folder
 from codegen.gpu.plan import knobs
-from codegen.gpu.plan.knobs import KNOBS, SHAPES
+from codegen.gpu.plan.knobs import SHAPES
+from codegen.gpu.stream.choose import TILES
 from codegen.options import GenOptions
-from codegen.plan.model import Grid, Registers, StageShared, Tile
+from codegen.plan.model import Grid, Registers, StageShared, Tile, TimeSteps
 from codegen.region import RegionOutcome
 from codegen.source.language import CXX, compiler_for
 from codegen.targets.tuning import DeviceTuning
@@ -35,6 +36,21 @@ void jacobi(int n, double A[n][n], double B[n][n])
 #pragma endscop
 }
 """
+STEPS = """\
+void jacobi(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i - 1][j] + A[i + 1][j]);
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i - 1][j] + B[i + 1][j]);
+    }
+#pragma endscop
+}
+"""
 OPTIONS = GenOptions(target="cuda", device="h200")
 
 
@@ -44,7 +60,7 @@ def emulated(options: GenOptions) -> DeviceTuning:
     words = (*(compiler_for(CXX) or ["c++"]), "-x", "c++", *FLAGS, "-fsanitize=thread", "-I", folder)
     return DeviceTuning("an emulated device", "c++", CUDA.ending, words, (), ("-I", folder, ALWAYS), ("-lstdc++",),
                         bench.HEAD, lambda outcome: bench.timed(outcome, CUDA),
-                        lambda model: bench.authors(model, options, CUDA), KNOBS, knobs.expected,
+                        lambda model: bench.authors(model, options, CUDA), bench.ALL_KNOBS, knobs.expected,
                         (str(emulator_folder() / "emulator.c"),), False, 10_000, 1 << 20)  # fmt: skip
 
 
@@ -109,6 +125,34 @@ def test_a_stencil_has_knobs_for_its_blocks_and_strips() -> None:
     (grid,) = (d for d in directives if isinstance(d, Grid))
     (tile,) = (d for d in directives if isinstance(d, Tile))
     assert [n for _, n in grid.loops] == [4, 16] and tile.loops[0][1] == 1
+
+
+@pytest.mark.usefixtures("device")
+def test_time_steps_have_knobs_for_their_number_and_tiles() -> None:
+    space = space_of(_subject(STEPS), 1)
+    names = [k.name for k in space.knobs[0]]
+    assert {"steps S1.s", "time tile S1.s", "tiles over time S1.s"} <= {*names}
+
+    def steps(knob: str, choice: int) -> list[TimeSteps]:
+        point = space.with_choice(space.start(), names.index(knob), choice)
+        return [d for d in space.plan(point).directives if isinstance(d, TimeSteps)]
+
+    (default,) = steps("time tile S1.s", 0)
+    assert [d.steps for k in range(6) for d in steps("steps S1.s", k)] == [1, 2, 3, 4, 6, 8]
+    (other,) = steps("time tile S1.s", 1)
+    assert (other.sides, other.threads) in TILES[2].shapes and other.steps == default.steps
+    assert (other.sides, other.threads) != (default.sides, default.threads)
+    assert not steps("tiles over time S1.s", 1)
+
+
+@pytest.mark.usefixtures("device")
+def test_time_steps_are_tried_where_they_are_predicted_to_be_slower() -> None:
+    """The device that is called generic gains nothing from them by its description."""
+    generic = replace(OPTIONS, device="generic")
+    (subject,) = open_file("in.c", STEPS, generic).subjects
+    made = dict(bench.authors(subject.model, generic, CUDA))["time steps in tiles"]()
+    assert any(isinstance(d, TimeSteps) for d in made.plan.directives)
+    assert "\n  steps " not in subject.outcome.plan
 
 
 @needs_cxx

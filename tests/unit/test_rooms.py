@@ -31,7 +31,7 @@ PARTS = {
     "recognize": ("access", "ownership", "stores", "privatize", "reductions", "products"),
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),
     "lower": ("nest",),
-    "gpu": ("plan", "body", "transfers", "tiles", "staged", "steps", "stream", "resident"),
+    "gpu": ("plan", "registers", "body", "transfers", "tiles", "staged", "steps", "stream", "resident"),
     "mpi": ("counting", "phases", "layout", "grid", "network", "blocks", "phase_program", "boxes", "pairs",
             "messages", "panels", "overlap", "cyclic", "variables", "wide", "trees", "share",
             "predict", "text"),

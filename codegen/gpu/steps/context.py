@@ -37,6 +37,8 @@ class Tile(Protocol):
     @property
     def resident(self) -> int: ...
     @property
+    def least(self) -> int: ...
+    @property
     def room(self) -> int: ...
     @property
     def constants(self) -> dict[str, int]: ...
@@ -53,7 +55,8 @@ class StepText:
 
 @record
 class LaunchContext:
-    """A stencil with its tiles, and how it is printed. `LENGTH` is a value of its own that launches get, if any."""
+    """A stencil with its tiles, and how it is printed. `LENGTH` is a value of its own that launches get, if any; they
+    may be told to do fewer iterations than tiles are made for, if they have a `COUNT`."""
 
     scop: Scop
     tile: Tile
@@ -62,13 +65,15 @@ class LaunchContext:
     ints: IntPrinter
 
     LENGTH = ""
+    COUNT = ""
 
     def launches(self) -> dict[str, object]:
         """What the starting function and the kernel's head are printed from."""
         p, s = self.tile, self.tile.stencil
         return {
             "name": self.how.name, "constants": p.constants, "threads": p.shape.threads, "resident": p.resident,
-            "points": [self._point(k) for k in range(s.axes)], "double": 2 * p.shape.steps, "refused": self._refused(),
+            "points": [self._point(k) for k in range(s.axes)], "double": 2 * p.least, "least": p.least,
+            "refused": self._refused(),
             "bytes": p.room, "steps": p.shape.steps, "block": [*reversed(p.shape.sides[1:]), p.shape.chunks],
             "kind": self._kind(p.carried[0].name), "length": self.LENGTH,
             "seconds": [f"{self.scop.arrays[c.name].base}_second" for c in p.carried if not c.other],
@@ -94,10 +99,13 @@ class LaunchContext:
             there, back = [*there, here, other], [*back, other, here]
         if TIME in words:
             declared, own = [*declared, f"const long {TIME}"], [*own, TIME]
-            there, back = [*there, f"{TIME} + tw_pair * 2 * STEPS"], [*back, f"{TIME} + (tw_pair * 2 + 1) * STEPS"]
+            there, back = [*there, f"{TIME} + tw_done"], [*back, f"{TIME} + tw_done + tw_now"]
         if self.LENGTH:
             declared, own = [*declared, f"const long {self.LENGTH}"], [*own, self.LENGTH]
             there, back = [*there, self.LENGTH], [*back, self.LENGTH]
+        if self.COUNT:
+            declared, own = [*declared, f"const int {self.COUNT}"], [*own, self.COUNT]
+            there, back = [*there, "(int)tw_now"], [*back, "(int)tw_now"]
         host = [n for n in values if n in every]
         pointers = [n for n in written if n in [*arrays, *there, *back]]
         parameters = ["const long tw_left", *([f"const long {TIME}"] if TIME in words else [])]

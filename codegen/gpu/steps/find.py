@@ -69,7 +69,7 @@ def step_tile(p: Program, s: Stencil, shape: BlockShape) -> StepTile:
     loop = tuple(e for k in range(len(s.sweeps)) for e in (StepEvent(SWEEP, k), StepEvent(BARRIER)))
     sizes = {a: scop.arrays[a].elem.bytes for a in s.written}
     begin = (StepEvent(LOAD), StepEvent(BARRIER))
-    return reshaped(StepTile(s, shape, (), carried, loaded, sizes, begin, loop), shape)
+    return reshaped(StepTile(s, shape, (), carried, loaded, sizes, loop, begin), shape)
 
 
 def reshaped(p: StepTile, shape: BlockShape) -> StepTile:

@@ -69,8 +69,8 @@ class BlockShape:
 
 
 @record
-class StepTile:
-    """A stencil with everything that is proven and printed of its tiles."""
+class StencilTile:
+    """What tiles of a stencil have in common, whether they stay in their place or are marched along an axis."""
 
     stencil: Stencil
     shape: BlockShape
@@ -78,9 +78,16 @@ class StepTile:
     carried: tuple[CarriedArray, ...]
     loaded: tuple[LoadedArray, ...]  # all that are written
     bytes: Mapping[str, int]  # of their elements
-    before: tuple[StepEvent, ...]
     loop: tuple[StepEvent, ...]
+
+
+@record
+class StepTile(StencilTile):
+    """A stencil with everything that is proven and printed of its tiles."""
+
+    before: tuple[StepEvent, ...]
     resident: int = 1  # blocks that a multiprocessor is to have room for
+    fewest: int = 0  # iterations that a launch is worth at least; 0: as many as tiles are made for
 
     @property
     def constants(self) -> dict[str, int]:
@@ -93,6 +100,11 @@ class StepTile:
     def room(self) -> int:
         """Bytes of shared memory of a block."""
         return sum(-(-prod(self.shape.sides) * n // 16) * 16 for n in self.bytes.values())
+
+    @property
+    def least(self) -> int:
+        """Iterations of a launch at least: cells that are lost in fewer are lost in as many as tiles are made for."""
+        return self.fewest or self.shape.steps
 
     def held(self, sweep: int) -> str:
         """The array of whose cells a thread has its own in registers when a sweep begins; empty where it has none.

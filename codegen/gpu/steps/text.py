@@ -20,8 +20,8 @@ from codegen.verify.text.read import Unread
 # Names of the template that are printed without their first letters where the region has no such names.
 LOCALS = (
     "row", "first_row", "own", "next", "value", "at", "stride", "in", "step", "r", "p1", "p2", "x0", "x1", "x2",
-    "begin_0", "base_0", "base_1", "base_2", "left", "pairs", "pair", "grid", "block", "blocks_0", "blocks_1",
-    "blocks_2", "room", "have", "bytes",
+    "begin_0", "base_0", "base_1", "base_2", "left", "done", "some", "now", "grid", "block", "blocks_0",
+    "blocks_1", "blocks_2", "room", "have", "bytes", "steps",
 )  # fmt: skip
 
 
@@ -34,6 +34,8 @@ def kernel_text(scop: Scop, p: StepTile, how: Printed, calls: Mapping[str, str],
 @record
 class _Context(LaunchContext):
     tile: StepTile
+
+    COUNT = "tw_steps"
 
     def values(self) -> dict[str, object]:
         p, s = self.tile, self.tile.stencil

@@ -12,10 +12,12 @@ from codegen.scop.model import Scop
 
 POINTS = 512  # along each axis: smaller grids are left to plain launches where these are faster
 # Found on an H200 (heat-3d of 512^3 points, one and two iterations in a launch, blocks of 128 to 512 threads, float and
-# double, within 10 %): a step takes so long whatever is computed in it, and for each thread of a block that all have to
-# meet; a point of a sweep takes a multiprocessor so long at least, and so much of the arithmetic is reached. Plain
-# launches of such stencils take so much longer than predicted for others.
-STEP, MEETING, POINT, ARITHMETIC, PLAIN = 2e-7, 6.25e-10, 1e-10, 0.7, 1.11
+# double, within 8 %): a step takes so long for each block whatever is computed in it, and for each thread of a block
+# that all have to meet; a point of a sweep takes a multiprocessor so long at least, and so much of the arithmetic is
+# reached.
+STEP, MEETING, POINT, ARITHMETIC = 4e-8, 8e-10, 1.4e-10, 0.6
+# On grids of 160 to 256 points a side steps take so much longer: launchers decide by that.
+FEW = 1.25
 # Registers of a thread, as compilers take them: beside the values of its rows, for the addresses of a row, and for the
 # rest.
 ADDRESSES, OTHERS = 4, 48
@@ -39,7 +41,8 @@ def step(scop: Scop, p: StreamTile, device: Device, among: int) -> float:
     s = p.stencil
     own = ARITHMETIC * rate(scop, s, device) / device.multiprocessors
     each = sum(max(POINT, operations(scop, x) / own) for x in s.sweeps)
-    return STEP + MEETING * p.shape.threads + among * prod(p.shape.sides) * p.shape.steps * each
+    points = prod(p.shape.sides) * p.shape.steps
+    return MEETING * p.shape.threads + among * (STEP + points * each)
 
 
 def streamed(scop: Scop, p: StreamTile, device: Device) -> float:

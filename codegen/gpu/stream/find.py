@@ -33,7 +33,7 @@ def stream_tile(p: Program, s: Stencil, shape: BlockShape) -> StreamTile:
     loop = (*copies, *loads, *sweeps, StepEvent(KEEP), StepEvent(WAIT), StepEvent(BARRIER))
     reach = lost(s, shape.steps)
     sides = [max(max(reach[c.name][k]) for c in whole.carried) for k in range(1, s.axes)]
-    made = StreamTile(s, shape, (0, *sides), whole.carried, whole.loaded, whole.bytes, found, loop)
+    made = StreamTile(s, shape, (0, *sides), whole.carried, whole.loaded, whole.bytes, loop, found)
     before = max(0, *(v.start - v.lag for k, v in enumerate(found) if made.is_last(k)))
     return replace(made, margins=(before, *sides))
 

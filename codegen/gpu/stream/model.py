@@ -7,11 +7,11 @@ reads. Of its own cells a thread keeps the planes that later sweeps need in regi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import prod
 from typing import Union
 
-from codegen.gpu.steps.model import BlockShape, CarriedArray, LoadedArray, StepEvent, StepTile
+from codegen.gpu.steps.model import StencilTile, StepTile
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.strategy.loops.stencil import Stencil, StencilSweep
@@ -52,17 +52,11 @@ class StreamPace:
 
 
 @record
-class StreamTile:
-    """A stencil with everything that is proven and printed of its tiles. The sides of `shape` are those of a plane."""
+class StreamTile(StencilTile):
+    """A stencil with everything that is proven and printed of its tiles. The sides of `shape` are those of a plane, and
+    events have numbers of versions."""
 
-    stencil: Stencil
-    shape: BlockShape
-    margins: tuple[int, ...]  # cells at either end of an axis that are other blocks' to write
-    carried: tuple[CarriedArray, ...]
-    loaded: tuple[LoadedArray, ...]  # all that are written
-    bytes: Mapping[str, int]  # of their elements
     versions: tuple[Version, ...]  # what is brought, then what sweeps compute, in their order
-    loop: tuple[StepEvent, ...]  # of a step, in which events have numbers of versions
     resident: int = 1  # blocks that a multiprocessor is to have room for
     pace: StreamPace | None = None  # on a device that is known
 
@@ -75,6 +69,11 @@ class StreamTile:
     def lag(self) -> int:
         """Of the last sweep."""
         return max(v.lag for v in self.versions)
+
+    @property
+    def least(self) -> int:
+        """Iterations of a launch: what it keeps is made for as many."""
+        return self.shape.steps
 
     @property
     def ahead(self) -> int:

@@ -18,7 +18,7 @@ from codegen.verify.text.read import Unread
 # Names of the template that are printed without their first letters where the region has no such names.
 LOCALS = (
     "row", "first_row", "own", "at", "stride", "stride_0", "deep", "some", "r", "p2", "x0", "x1", "x2", "begin_0",
-    "begin_1", "end_0", "base_0", "base_1", "base_2", "left", "pairs", "pair", "grid", "block", "blocks_0", "blocks_1",
+    "begin_1", "end_0", "base_0", "base_1", "base_2", "left", "done", "now", "grid", "block", "blocks_0", "blocks_1",
     "blocks_2", "room", "have", "bytes", "phase", "step", "steps", "here", "length", "parts", "planes", "turns",
     "least",
 )  # fmt: skip

@@ -18,7 +18,7 @@ from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.record import record
-from codegen.scop.expr import Affine, Binary, Expr, Ref, Sym, is_code, walk
+from codegen.scop.expr import Affine, Binary, Expr, Ref, Sym, Unary, is_code, walk
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Contraction
@@ -180,15 +180,20 @@ def _fill(o: StagedOperand, floating: bool) -> str:
 
 def sum_of_products(scop: Scop, nest: Nest, scaled: bool = False) -> bool:
     """Is a step target + left * right, of two elements as they are? Or, if they may be `scaled`, of what is computed
-    from one element and values that do not change: once for each that a thread loads."""
+    from one element and values that do not change: once for each that a thread loads; so is the factor of another sign
+    where the step subtracts, which rounds as an addition of that does."""
     s, step = nest.statement, nest.what.step
-    wanted = {Lane("add", (Lane("acc"), Lane("mul", x))) for x in ((Lane("a"), Lane("b")), (Lane("b"), Lane("a")))}
+    signs = ("add", "sub") if scaled else ("add",)
+    wanted = {Lane(op, (Lane("acc"), Lane("mul", x))) for x in _EITHER for op in signs}
     factors = (*step.left, *step.right)
     plain = len(step.left) == len(step.right) == 1 and all(isinstance(e, Ref) for e in factors)
     if scaled and not plain:
         plain = len(step.left) == len(step.right) == 1 and all(_of_one(scop, s, e) for e in factors)
     target = scop.arrays[s.accesses[s.target].array].elem
     return plain and step.lane in wanted and all(_same(scop.arrays[a.array].elem, target) for a in s.accesses)
+
+
+_EITHER = ((Lane("a"), Lane("b")), (Lane("b"), Lane("a")))
 
 
 def _of_one(scop: Scop, s: Statement, e: Expr) -> bool:
@@ -205,6 +210,8 @@ def _of_one(scop: Scop, s: Statement, e: Expr) -> bool:
 def _factor(nest: Nest, o: StagedOperand) -> Expr | None:
     """What is multiplied, where that is not the staged element itself."""
     e = (*nest.what.step.left, *nest.what.step.right)[o.side]
+    if nest.what.step.lane.op == "sub" and o.side == 0:
+        return Unary("-", e)
     return None if isinstance(e, Ref) else e
 
 
