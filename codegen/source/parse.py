@@ -73,6 +73,8 @@ def _parse(text: str) -> c_ast.FileAST:
     made = _LocatingParser().parse(text)
     if "switch" in text:
         _open_cases(made)
+    if "goto" in text:
+        _open_labels(made)
     return made
 
 
@@ -85,6 +87,26 @@ def _open_cases(node: c_ast.Node) -> None:
             node.stmts[:1] = items
     for child in node:
         _open_cases(child)
+
+
+def _open_labels(node: c_ast.Node) -> None:
+    """The same for labels that jumps lead to: the region behind one stands in the block of the label."""
+    if isinstance(node, c_ast.Compound) and any(_labels_pragma(item) for item in node.block_items or ()):
+        items: list[c_ast.Node] = []
+        for item in node.block_items:
+            if _labels_pragma(item):
+                items += [c_ast.Label(item.name, c_ast.EmptyStatement(item.coord), item.coord), *item.stmt.block_items]
+            else:
+                items.append(item)
+        node.block_items = items
+    for child in node:
+        _open_labels(child)
+
+
+def _labels_pragma(node: c_ast.Node) -> bool:
+    block = node.stmt if isinstance(node, c_ast.Label) else None
+    first = (block.block_items or [None])[0] if isinstance(block, c_ast.Compound) else None
+    return isinstance(first, c_ast.Pragma) and str(first.coord) == str(block.coord)
 
 
 def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:

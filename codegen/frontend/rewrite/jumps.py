@@ -127,6 +127,7 @@ def choices(node: c_ast.Switch) -> c_ast.Node | None:
         cases.append((labels, default, [c_ast.Break()]))
     made: list[tuple[list[c_ast.Node], bool, c_ast.Compound]] = []
     for k, (values, other, inner) in enumerate(cases):
+        inner = _without_braces(inner)
         ended = isinstance(inner[-1], c_ast.Break)
         body = inner[:-1] if ended else inner
         if (not ended and k < len(cases) - 1) or any(_leaves(x) and not isinstance(x, c_ast.Continue) for x in body):
@@ -137,6 +138,14 @@ def choices(node: c_ast.Switch) -> c_ast.Node | None:
         if not other:
             chain = c_ast.If(_any(node.cond, values), body, chain, node.coord)
     return chain if chain is not None else _block([])
+
+
+def _without_braces(items: list[c_ast.Node]) -> list[c_ast.Node]:
+    """`{ a; break; }` at the end of a case is `{ a; } break;`."""
+    inside = _items(items[-1]) if isinstance(items[-1], c_ast.Compound) else []
+    if not inside or not isinstance(inside[-1], c_ast.Break):
+        return items
+    return [*items[:-1], _block(inside[:-1]), inside[-1]]
 
 
 def _any(value: c_ast.Node, labels: Sequence[c_ast.Node]) -> c_ast.Node:
