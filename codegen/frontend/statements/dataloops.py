@@ -15,7 +15,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.context.frame import LocalVar
-from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.expressions.affine import NotAffine, c_text, refuse
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain
 from codegen.frontend.statements.body import BodyBuilder
@@ -49,6 +49,7 @@ class LoopReader:
         loc = location(node, self.site.loc)
         header = read_header(node, dict(self.site.variables), self.site.types, loc)
         self._check(header, loc)
+        self._check_step(node, loc)
         first = b.expr(header.first)
         code, frame, before = dict(b.code), b.frame, b.sure
         counter = self._named(header.name, header.ctype, loc)
@@ -66,6 +67,19 @@ class LoopReader:
             raise Unsupported("counter-after-loop", words, loc, "declare it in the loop, `for (int i = ...)`")
         if header.outside:
             self.counters.add(header.name)
+
+    def _check_step(self, node: c_ast.For, loc: Loc) -> None:
+        """A loop whose turns were counted by its step (`variable_steps.py`) has one that stays as it is."""
+        last = (node.stmt.block_items or [None])[-1] if isinstance(node.stmt, c_ast.Compound) else None
+        if not isinstance(last, c_ast.Assignment) or c_text(last.rvalue) not in self.site.strides:
+            return
+        mark = self.builder.affiner.mark()
+        try:
+            self.builder.affiner.value(last.rvalue, self.builder.frame)
+        except NotAffine as error:
+            self.builder.affiner.back(mark)
+            what = f"the step of loop `{c_text(last.lvalue)}` may change while it runs"
+            raise refuse(error, "loop-form", what, _HINT, loc) from None
 
     def _named(self, name: str, ctype: CType, loc: Loc) -> str:
         """Make a variable of the loop known."""
