@@ -104,9 +104,10 @@ def _open_labels(node: c_ast.Node) -> None:
 
 
 def _labels_pragma(node: c_ast.Node) -> bool:
-    block = node.stmt if isinstance(node, c_ast.Label) else None
-    first = (block.block_items or [None])[0] if isinstance(block, c_ast.Compound) else None
-    return isinstance(first, c_ast.Pragma) and str(first.coord) == str(block.coord)
+    if not isinstance(node, c_ast.Label) or not isinstance(node.stmt, c_ast.Compound):
+        return False
+    first = (node.stmt.block_items or [None])[0]
+    return isinstance(first, c_ast.Pragma) and str(first.coord) == str(node.stmt.coord)
 
 
 def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:
