@@ -77,18 +77,23 @@ def domain(scop: Scop) -> isl.UnionSet:
     return total
 
 
-def order_map(scop: Scop, tree: Node, stmts: Sequence[Statement] | None = None) -> isl.UnionMap:
-    """Instances to their time: sequence positions and loop values, padded with zeros to one length."""
+def order_map(
+    scop: Scop, tree: Node, stmts: Sequence[Statement] | None = None, everywhere: bool = False
+) -> isl.UnionMap:
+    """Instances to their time: sequence positions and loop values, padded with zeros to one length. With `everywhere`,
+    points that are no instances have times, too: for who asks about accesses, which say it again, and isl would compare
+    the pieces of domains with each other."""
     rows = {s.name: order(tree, s.name) for s in (stmts or scop.statements)}
     width = max((len(r) for r in rows.values()), default=0)
     total = isl.UnionMap.empty(param_space(scop))
     for s in stmts or scop.statements:
-        total = total.union(isl.UnionMap.from_map(time_map(s, rows[s.name], width)))
+        one = time_map(s, rows[s.name], width)
+        total = total.union(isl.UnionMap.from_map(one if everywhere else one.intersect_domain(s.domain)))
     return total
 
 
 def time_map(s: Statement, row: Sequence[isl.PwAff | int], width: int) -> isl.Map:
-    """One statement's instances to time."""
+    """Points of one statement to time, whether or not they are instances."""
     space = s.domain.get_space()
     zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space)))
     target = space.params().set_from_params().add_dims(isl.dim_type.set, width)
@@ -96,7 +101,7 @@ def time_map(s: Statement, row: Sequence[isl.PwAff | int], width: int) -> isl.Ma
     for k in range(width):
         v = row[k] if k < len(row) else 0
         multi = multi.set_pw_aff(k, zero.add_constant_val(isl.Val(v)) if isinstance(v, int) else v)
-    return isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
+    return isl.Map.from_multi_pw_aff(multi)
 
 
 def accesses_of(scop: Scop, array: str, write: bool) -> list[isl.Map]:
@@ -120,7 +125,7 @@ def compute_dependences(scop: Scop, tree: Node, free: Mapping[str, isl.UnionMap]
     `free` gives, by array, pairs of instances that may be swapped (reductions).
     """
     space = param_space(scop)
-    schedule = order_map(scop, tree)
+    schedule = order_map(scop, tree, everywhere=True)
     found: list[Dependence] = []
     folds: dict[str, isl.UnionMap] = {}
     flows: dict[str, isl.UnionMap] = {}
@@ -244,7 +249,7 @@ def times_of(schedule: isl.UnionMap, *accesses: isl.UnionMap) -> isl.UnionMap:
     return total
 
 
-FEW = 8  # maps of an array that isl's flow analysis, which compares all pairs of them, takes at once
+FEW = 8  # pieces of accesses that isl's flow analysis, which compares all pairs of them, takes at once
 
 
 def _apart(reads: isl.UnionMap, writes: isl.UnionMap) -> tuple[tuple[isl.UnionMap, isl.UnionMap], ...]:
@@ -307,11 +312,22 @@ def last_writers(
     isl's own flow analysis fails on some strided domains ("affine expression involves some of the domain
     dimensions"); there the last writer is found as the latest of all earlier ones.
     """
+    flow, unfed = isl.UnionMap.empty(reads.get_space()), isl.UnionMap.empty(reads.get_space())
     try:
-        flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(schedule).compute_flow()
-        return flow.get_may_dependence().coalesce(), flow.get_may_no_source()
+        for sink in _sinks(reads):
+            one = isl.UnionAccessInfo.from_sink(sink).set_must_source(writes).set_schedule_map(schedule).compute_flow()
+            flow, unfed = flow.union(one.get_may_dependence()), unfed.union(one.get_may_no_source())
+        return flow.coalesce(), unfed
     except isl.Error:
         return latest_writers(reads, writes, schedule)
+
+
+def _sinks(reads: isl.UnionMap) -> list[isl.UnionMap]:
+    """Reads whose writers are found by themselves: as they are, or, where one statement has many of an array as in a
+    stencil, one by one."""
+    if all(m.n_basic_map() <= FEW for m in maps_of(reads)):
+        return [reads]
+    return [isl.UnionMap.from_basic_map(b) for m in maps_of(reads) for b in m.get_basic_maps()]
 
 
 def latest_writers(

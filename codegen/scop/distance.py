@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import islpy as isl
 
-from codegen.scop.isl_helpers import maps_of, union_of
+from codegen.scop.isl_helpers import formula, maps_of, union_of
 from codegen.scop.memo import remember
 
 
@@ -26,17 +26,17 @@ def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.Un
 
 @remember(2048)
 def _before(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
-    return a.lt_map(b)
+    return formula(a).lt_map(formula(b))
 
 
 @remember(2048)
 def _after(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
-    return a.gt_map(b)
+    return formula(a).gt_map(formula(b))
 
 
 @remember(2048)
 def _together(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
-    return a.eq_map(b)
+    return formula(a).eq_map(formula(b))
 
 
 def seen(

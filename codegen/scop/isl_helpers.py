@@ -67,6 +67,13 @@ def maps_of(relation: isl.UnionMap) -> list[isl.Map]:
     )
 
 
+def formula(value: isl.PwAff) -> isl.PwAff:
+    """A value without the points that it is given for, where it is one formula. For comparisons of instances, which are
+    among those points: the constraints of their domains are most of what isl would compare. At other points there is
+    more then to be ordered, never less."""
+    return isl.PwAff.from_aff(value.get_pieces()[0][1]) if value.n_piece() == 1 else value
+
+
 def union_of(maps: Sequence[isl.Map], space: isl.Space) -> isl.UnionMap:
     """Their union. By halves, since each step copies what is there already."""
     if len(maps) > 1:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import islpy as isl
 
+from codegen.scop.isl_helpers import formula
+
 _IN, _DIV, _PARAM = isl.dim_type.in_, isl.dim_type.div, isl.dim_type.param
 Pair = tuple[isl.PwAff, isl.PwAff]
 Time = Sequence[isl.PwAff | int]  # as `tree.order` gives it
@@ -99,7 +101,8 @@ def _values(pairs: isl.Map, a: isl.PwAff | int, b: isl.PwAff | int) -> tuple[isl
 
 
 def _on(value: isl.PwAff | int, space: isl.Space) -> isl.PwAff:
+    """A time as a function of instances."""
     if not isinstance(value, int):
-        return value
+        return formula(value)
     zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
     return isl.PwAff.from_aff(zero.add_constant_val(isl.Val(value)))

@@ -14,7 +14,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from types import CodeType, ModuleType
@@ -30,8 +29,8 @@ _before: set[str] = set()  # names of modules that were there when `use` was cal
 _HEAD = 16  # bytes before the code in a file of Python's: magic number, flags, time and size of the source
 
 
-class KeptModules(MetaPathFinder):
-    """Finds modules whose code is kept and whose sources have not changed since."""
+class KeptModules:
+    """Finds modules whose code is kept and whose sources have not changed since: a finder of `sys.meta_path`."""
 
     def __init__(self, entries: dict[str, Entry], code: memoryview) -> None:
         self._entries, self._code = entries, code

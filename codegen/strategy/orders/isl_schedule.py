@@ -184,7 +184,7 @@ def live_ranges(scop: Scop, deps: Dependences, source: Node) -> tuple[isl.UnionM
         alive = alive.union(deps.flows.get(name, isl.UnionMap.empty(space)))
     if alive.is_empty():
         return alive, reuse
-    times = order_map(scop, source)
+    times = order_map(scop, source, everywhere=True)
     for name in inside:
         question = f"reuse {scop.arrays[name].scope}"
         found = known_through(scop, source, name, question, partial(_reuse, scop, name, times))
