@@ -20,6 +20,7 @@ from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import check_prefix, names_for
 from codegen.target.finished import FinishedText, finished, respelled
+from codegen.target.guards.alias import check_testable
 from codegen.target.pragmas import Threads, shared_by_team
 from codegen.target.region_views import RegionViews, region_views
 from codegen.targets.base import RegionJob
@@ -37,6 +38,8 @@ def process(job: RegionJob) -> RegionOutcome:
     little = too_little(job.model.program, _shared_machine(job)) if found else None
     if little is not None:
         return left_out(job.slice, little)
+    if found:
+        check_testable(job.model.program.scop, job.options.assume_no_alias, job.options.check_alias)
     skipped, since = job.crashed, [simpler(loc, "isl crashed")] if job.crashed else []
     while True:
         made = make(job.model, job.options, job.machine, skipped, since)

@@ -13,6 +13,7 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.record import record
 from codegen.scop.expr import Sym, walk
+from codegen.scop.memo import remember
 from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
@@ -50,11 +51,45 @@ class _Pair:
     shown: bool
 
 
+@record
+class _Compared:
+    """What a test has to compare: arrays, of them those that it looks at row by row, and single values with the arrays
+    that a store may reach them through."""
+
+    tested: Mapping[str, Array]
+    tables: Mapping[str, RowTable]
+    cells: Mapping[str, Sequence[str]]
+    remarks: tuple[Diagnostic, ...]
+
+
 def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     """What has to be tested. With `trust`, only arrays that the function itself sets from one another may overlap. What
     no test can tell is refused for those, and if `strict` for all; others are then taken not to overlap.
 
     One list of memory serves all pairs: that more pairs are tested than have to be costs a comparison each."""
+    found = _compared(scop, trust, strict)
+    tested, tables, written = found.tested, found.tables, _written(scop)
+    if not tested:
+        return AliasTest(remarks=found.remarks)
+    ints = IntPrinter({p.name: p for p in scop.params}, {})
+    spans: dict[str, list[Array]] = {}
+    for name in sorted(tested, key=lambda n: (n not in written, n)):
+        spans.setdefault(_memory(scop, tested[name], tables), []).append(tested[name])
+    first = sum(any(x.name in written for x in same) for same in spans.values())
+    texts = [_entry(scop, same, tables, ints) for same in spans.values()]
+    texts += [cell_text(scop, c, ints) for c in sorted(found.cells) if c not in spans]
+    texts += list(dict.fromkeys(pointers_text(scop, t, ints) for t in _under_characters(scop, tables)))
+    return AliasTest(*_call(first, texts, ints), found.remarks)
+
+
+def check_testable(scop: Scop, trust: bool, strict: bool) -> None:
+    """Raises Unsupported where no test could tell what has to be known: the arrays of a region are the same by any
+    plan, so that none need be made."""
+    _compared(scop, trust, strict)
+
+
+@remember(2)
+def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
     pairs = _pairs(scop, trust)
     tested: dict[str, Array] = {}
     remarks: dict[Diagnostic, None] = {}
@@ -84,17 +119,7 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     over = {n: x for n, x in over.items() if x not in beyond}
     cells = {c: names for c, names in cells.items() if any(n in over for n in names)}
     tested |= over | {n: scop.arrays[n] for n in tables if n in written}
-    if not tested:
-        return AliasTest(remarks=tuple(remarks))
-    ints = IntPrinter({p.name: p for p in scop.params}, {})
-    spans: dict[str, list[Array]] = {}
-    for name in sorted(tested, key=lambda n: (n not in written, n)):
-        spans.setdefault(_memory(scop, tested[name], tables), []).append(tested[name])
-    first = sum(any(x.name in written for x in same) for same in spans.values())
-    texts = [_entry(scop, same, tables, ints) for same in spans.values()]
-    texts += [cell_text(scop, c, ints) for c in sorted(cells) if c not in spans]
-    texts += list(dict.fromkeys(pointers_text(scop, t, ints) for t in _under_characters(scop, tables)))
-    return AliasTest(*_call(first, texts, ints), tuple(remarks))
+    return _Compared(tested, tables, cells, tuple(remarks))
 
 
 def _tables(scop: Scop, trust: bool, pairs: Sequence[_Pair]) -> dict[str, RowTable]:
