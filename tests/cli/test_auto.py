@@ -185,6 +185,14 @@ def test_refused_nests_are_remarks(program: Path, run: Run) -> None:
     assert run("gen", "--auto", "-q", "in.c")[2] == ""
 
 
+def test_overlaps_that_no_test_can_tell_are_refused_before_planning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.hosts.region.make", lambda *_: pytest.fail("a plan was made"))
+    loops = "for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n      y[i] += 2.0 * x[p[j]];"
+    text = f"void f(int n, double *y, double *x, int *p)\n{{\n  {loops}\n}}\n"
+    made = generate("in.c", text, GenOptions(auto=True, check_alias=True))
+    assert {(row.verdict, row.id) for row in made.nests} == {("refused", "alias-unknown")}
+
+
 def test_arrays_that_nobody_said_are_apart_are_tested(folder: Path, run: Run) -> None:
     """Who marks a region knows what its arrays are; of other nests that is not known."""
     text = "void f(int n, double *a, double *b)\n{\n  for (int i = 0; i < n; i++)\n    a[i] = 2.0 * b[i];\n}\n"

@@ -37,6 +37,17 @@ def test_flow_comes_from_the_last_writer() -> None:
     assert relation(model, "flow", "a").is_equal(want)
 
 
+def test_many_reads_are_fed_as_if_they_were_asked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = " + ".join(f"a[i + {k}]" for k in range(-5, 6))
+    body = f"for (int t = 0; t < m; t++) for (int i = 5; i < n - 5; i++) a[i] = {reads};"
+    one_by_one = region("int n, int m, double *a", body).program.deps
+    monkeypatch.setattr(dependences, "FEW", 100)
+    at_once = region("int n, int m, double *a", body).program.deps
+    assert one_by_one.flows["a"].is_equal(at_once.flows["a"])
+    assert one_by_one.live_in.is_equal(at_once.live_in)
+    assert not one_by_one.live_in.is_empty()
+
+
 def test_anti_and_output_connect_neighbours() -> None:
     model = region("int n, double *a", "for (int i = 0; i < n; i++) a[0] = a[1 + i];")
     assert {d.kind for d in model.program.deps.all} == {"output"}

@@ -21,7 +21,7 @@ from codegen.verify.text.blocked.claim import Claim, PackedOperand, TableClaim
 from codegen.verify.text.blocked.elements import in_rows
 from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
-from codegen.verify.text.blocks import bounds, renamed
+from codegen.verify.text.blocks import BOUND, bounds, renamed
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
@@ -77,12 +77,12 @@ def _ranges(v: ProductView) -> list[tuple[str, str, str]]:
 
 def _key(block: Node, c: Claim) -> str:
     """All that the proof looks at, the same for texts that differ only in what the user's variables and the coordinates
-    are called."""
+    are called. A name in place of a bound is like one of the user's: all that is known of it is in the claim."""
     spelled = {f"{name}{part}": f"{x}:{part}" for x, name in c.names.items() for part in "bptr"}
 
     def spell(n: Node) -> Node:
         text = n.text
-        if n.kind in ("name", "declare") and not text.startswith(("tw_", "TW_")):
+        if n.kind in ("name", "declare") and (text.startswith(BOUND) or not text.startswith(("tw_", "TW_"))):
             text = spelled.setdefault(text, f"user{len(spelled)}")
         return Node(n.kind, text, tuple(map(spell, n.kids)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from codegen.verify.text.blocked import product
@@ -47,6 +49,20 @@ def test_one_proof_is_for_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wrong_products(one.plain, one.products) == ""
     monkeypatch.setattr(product, "_prove", lambda *_: pytest.fail("it was proven again"))
     assert wrong_products(other.plain, other.products) == ""
+
+
+def test_one_proof_is_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers in place of variables are the same text, those of bounds that are expressions, too."""
+    source = ROWS.replace("j = 0; j < m", "j = 1; j < m - 1")
+    fixed = source.replace("int n, int m, int l, ", "")
+    for name, number in (("n", "1000"), ("m", "1100"), ("l", "1200")):
+        fixed = re.sub(rf"\b{name}\b", number, fixed)
+    one, other = printed("openmp", source), printed("openmp", fixed)
+    assert wrong_products(one.plain, one.products) == ""
+    with monkeypatch.context() as patch:
+        patch.setattr(product, "_prove", lambda *_: pytest.fail("it was proven again"))
+        assert wrong_products(other.plain, other.products) == ""
+    assert wrong_products(changed(other.plain, "tw_min(tw_kc, 1200", "tw_min(tw_kc, 1201", 0), other.products)
 
 
 def test_elements_are_in_rows() -> None:
