@@ -9,7 +9,8 @@ from math import prod
 import islpy as isl
 
 from codegen.scop.model import Array, Scop
-from codegen.sunway.staging.footprint import BoxUse, Lines, elements, fed, joined, lines, widths
+from codegen.sunway.staging.boxes import Lines, joined, lines, widths
+from codegen.sunway.staging.footprint import BoxUse, elements, fed
 from codegen.verify.readback import StatementRun
 
 # Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
@@ -78,13 +79,13 @@ def _share(group: Lines, more: Lines, together: Lines) -> bool:
     return joint <= SHARE * max(mine, theirs) + 64 or joint <= mine + theirs
 
 
-def nobody_else_writes(part: isl.Set, writes: Sequence[BoxUse], bound: Sequence[str], outer: int) -> bool:
+def nobody_else_writes(scop: Scop, part: isl.Set, writes: Sequence[BoxUse], bound: Sequence[str], outer: int) -> bool:
     """Does no other core write into this part of a box? Cores differ in the variables of the `bound` loops; the `outer`
     loops around the kernel are the same for all."""
     for w in writes:
         if not all(v in w.run.point.vars for v in bound):
             return False
-        theirs = elements(w.run, w.number, w.access, len(w.run.point.vars))
+        theirs = elements(scop, w.run, w.number, len(w.run.point.vars))
         for v in w.run.point.vars[outer:]:
             theirs = renamed(theirs, v, v + "_other")
         for v in bound:
@@ -94,10 +95,10 @@ def nobody_else_writes(part: isl.Set, writes: Sequence[BoxUse], bound: Sequence[
     return True
 
 
-def untouched(members: Sequence[BoxUse], writes: Sequence[BoxUse], depth: int) -> bool:
+def untouched(scop: Scop, members: Sequence[BoxUse], writes: Sequence[BoxUse], depth: int) -> bool:
     """Does nobody write these elements while the kernel runs?"""
-    theirs = [elements(w.run, w.number, w.access, depth) for w in writes]
-    mine = [elements(u.run, u.number, u.access, depth) for u in members]
+    theirs = [elements(scop, w.run, w.number, depth) for w in writes]
+    mine = [elements(scop, u.run, u.number, depth) for u in members]
     return all(w.is_disjoint(m) for w in theirs for m in mine)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from math import prod
 
 import islpy as isl
@@ -18,8 +18,9 @@ from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.staging.boxes import box_of, joined, lines, widths
 from codegen.sunway.staging.directives import StagingDirectives
-from codegen.sunway.staging.footprint import BoxUse, box_of, joined, level_domain, lines, unfed, uses_below, widths
+from codegen.sunway.staging.footprint import BoxUse, level_domain, of_region, unfed, uses_below
 from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, unfit, union, untouched
 from codegen.verify.readback import StatementRun, TreePoint, enter, runs_below
@@ -200,7 +201,7 @@ class Stager:
         name = members[0].access.array
         array = self.scop.arrays[name]
         touched = union([u.elements for u in members])
-        box = box_of(touched, context)
+        box = box_of(touched, context, partial(of_region, self.scop, name))
         if box is None:
             self.lost.setdefault(name, "its footprint has no constant bound")
             return None
@@ -226,7 +227,7 @@ class Stager:
             self._name(array), name, box.most, lows, lens,
             get, bool(writes),
             loop is not None and moves and self.ahead and get and not writes and when is None
-            and not _tiled(loop.body) and untouched(members, self._writing(name), len(self.phase.vars)),
+            and not _tiled(loop.body) and untouched(self.scop, members, self._writing(name), len(self.phase.vars)),
             None if when is None else condition_expr(when, context),
             frozenset(u.key for u in members), array.elem.bytes, note, enlarged,
         )  # fmt: skip
@@ -245,7 +246,7 @@ class Stager:
     def _alone(self, name: str, part: isl.Set, at: TreePoint) -> bool:
         """Does no other core write into this part of the box?"""
         bound = [lp.var for lp in at.loops[len(self.phase.loops) :] if _is_bound(lp)]
-        return nobody_else_writes(part, self._writing(name), bound, len(self.phase.vars))
+        return nobody_else_writes(self.scop, part, self._writing(name), bound, len(self.phase.vars))
 
     def _name(self, array: Array) -> str:
         name, n = array.name, 2

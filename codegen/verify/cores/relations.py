@@ -21,14 +21,19 @@ def executes(scop: Scop, leaf: PrintedStatement) -> isl.Map:
     return StatementRun(leaf.instance, leaf.at).executes(scop)
 
 
-def touches(leaf: PrintedStatement, number: int) -> isl.Map:
-    """Loop variables to the element of an access."""
+def touches(scop: Scop, leaf: PrintedStatement, number: int) -> isl.Map:
+    """Loop variables to the element of an access, where the model has it happen: a subscript behind a condition that
+    does not hold is no element that may be asked for."""
     index, space = leaf.instance.accesses[number], leaf.at.domain.get_space()
     target = space.params().set_from_params().add_dims(SET, len(index))
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
     for k, e in enumerate(index):
         multi = multi.set_pw_aff(k, leaf.at.value(e))
-    return isl.Map.from_multi_pw_aff(multi).intersect_domain(leaf.at.domain)
+    instances, a = executes(scop, leaf), scop.statement(leaf.instance.stmt).accesses[number]
+    happens = leaf.at.domain
+    if not instances.range().is_subset(a.relation.domain()):
+        happens = happens.intersect(instances.apply_range(a.relation).domain())
+    return isl.Map.from_multi_pw_aff(multi).intersect_domain(happens)
 
 
 def outermost(m: isl.Map, depth: int) -> isl.Map:

@@ -96,7 +96,7 @@ def _uses(scop: Scop, kernel: KernelReader) -> Iterator[BoxAccess]:
             name = leaf.places.get(k, "")
             found = [(st, c) for st in leaf.stages for c in st.copies if c.name == name]
             stage, copy = found[-1] if found else (None, None)
-            yield BoxAccess(leaf, k, a.array, a.write, stage, copy, touches(leaf, k))
+            yield BoxAccess(leaf, k, a.array, a.write, stage, copy, touches(scop, leaf, k))
 
 
 def _copies(kernel: KernelReader) -> list[tuple[StagedBoxes, BoxCopy]]:
@@ -218,7 +218,7 @@ def _check_read(scop: Scop, deps: Dependences, r: BoxAccess, writes: Sequence[Bo
             raise Unread(f"`{r.copy.buffer}` is fetched ahead of what is written there")
     if r.copy is None or r.copy.get:
         return
-    if not r.leaf.at.domain.is_subset(fed):
+    if not r.elements.domain().is_subset(fed):
         raise Unread(f"`{r.copy.buffer}` is read and has not been fetched")
 
 

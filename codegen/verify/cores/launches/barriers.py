@@ -95,7 +95,7 @@ def _all_written(scop: Scop, kernel: KernelReader, stage: StagedBoxes, copy: Box
     for leaf in (x for x in kernel.leaves if any(s is stage for s in x.stages)):
         for k, a in enumerate(scop.statement(leaf.instance.stmt).accesses):
             if a.write and leaf.places.get(k) == copy.name:
-                written = written.union(outermost(touches(leaf, k), box.dim(IN)))
+                written = written.union(outermost(touches(scop, leaf, k), box.dim(IN)))
     return bool(box.is_subset(written))
 
 
@@ -124,7 +124,7 @@ def _used_here(scop: Scop, x: LooseBox, mine: LaunchPhase, other: LaunchPhase) -
         return False
     for y in other.leaves:
         for k, a in enumerate(scop.statement(y.instance.stmt).accesses):
-            if a.array == x.array and not _same_tile(x.box.apply_range(touches(y, k).reverse()), x.leaf, y):
+            if a.array == x.array and not _same_tile(x.box.apply_range(touches(scop, y, k).reverse()), x.leaf, y):
                 return False
     return True
 
