@@ -37,6 +37,7 @@ from codegen.scop.tree import GRID
 from codegen.strategy.choice import Decision
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
+from codegen.target.guards.buffers import functions_of
 from codegen.targets.base import RegionJob
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan
@@ -69,8 +70,9 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
     except isl.Error as error:
         why = f"isl could not find its kernels: {str(error).splitlines()[0]}"
         raise Unsupported("isl-failed", why, scop.loc) from None
+    helpers = text.helpers | alias.helpers | functions_of(text.host)
     return RegionOutcome(
-        s.region.index, s.region.first_line, text.host, text.helpers | alias.helpers, frozenset(),
+        s.region.index, s.region.first_line, text.host, helpers, frozenset(),
         show((plan,), {scop.region: scop}), summary_of(made), (*model.remarks, *made.remarks, *alias.remarks),
         text.part, names=text.names, computed=text.computed,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from codegen.source.language import C, Language
 from codegen.target.finish.links import FIRST, Links, parts, unmark
 from codegen.target.finish.names import NameSpelling
 from codegen.target.guards.alias import SEPARATE
-from codegen.target.guards.buffers import room_of
+from codegen.target.guards.buffers import functions_of, room_of
 from codegen.target.guards.computed_parameters import ComputedText, computed_texts, needed, own_declarations
 from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
 from codegen.target.pragmas import Threads
@@ -154,6 +154,8 @@ def _rendered(around: Surroundings, made: RegionViews) -> tuple[str, str, tuple[
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
     reasons += [f"there is {'work for ' if made.enough else ''}more than one thread"] if alone else []
     room = room_of(scop, made.tree, guard)
+    if room is not None:
+        made.ints.helpers.update(functions_of(room.when, room.bytes, *room.parts))
     kept = bool(room or reasons or (guard and not idle_elsewhere(scop)))
     original = deeper(around.original.rstrip("\n")) if kept else ""
     values = {

@@ -95,7 +95,8 @@ def _extents(scop: Scop, lasts: Sequence[isl.PwAff], size: int) -> tuple[tuple[i
     """Panels, rows and columns of a panel, in the model and as C."""
     ends = [v.add_constant_val(isl.Val(1)) for v in lasts]
     panels = lasts[-1].scale_down_val(isl.Val(size)).floor().add_constant_val(isl.Val(1))
-    past = size_text(lasts[-1].add_constant_val(isl.Val(size)), scop.params).removeprefix("(").removesuffix(")")
+    past = size_text(lasts[-1].add_constant_val(isl.Val(size)), scop.params)
+    past = past[1:-1] if past.startswith("(") and past.endswith(")") else past  # else it is a name, perhaps with a cast
     number = str(int(past) // size) if past.isdigit() else f"tw_floord({past}, {size})"
     columns = lasts[-1].sub(lasts[-1]).add_constant_val(isl.Val(size))
     sizes = (panels, *ends[:-1], columns)

@@ -30,7 +30,9 @@ def check_body(func: c_ast.FuncDef) -> None:
             raise NoForm(f"its variable `{n.name}` outlives the call")
         if isinstance(n, _JUMPS):
             raise NoForm("it jumps")
-        if isinstance(n, (c_ast.Typedef, c_ast.Struct, c_ast.Union, c_ast.Enum)) and getattr(n, "decls", None):
+        if isinstance(n, (c_ast.Typedef, c_ast.Struct, c_ast.Union)) and getattr(n, "decls", None):
+            raise NoForm("it defines a type")
+        if isinstance(n, c_ast.Enum) and n.values is not None:
             raise NoForm("it defines a type")
 
 

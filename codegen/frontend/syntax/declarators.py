@@ -4,6 +4,7 @@ and the values of integer constants."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field, replace
 
@@ -155,8 +156,19 @@ def build_type_table(ast: c_ast.FileAST) -> TypeTable:
     return table
 
 
+def enumerators(node: c_ast.Node) -> list[c_ast.Enumerator]:
+    """Those that are defined inside of it."""
+    own = list(node.values.enumerators) if isinstance(node, c_ast.Enum) and node.values is not None else []
+    return own + [e for child in node for e in enumerators(child)]
+
+
 def enum_constants(ast: c_ast.FileAST) -> Mapping[str, int]:
-    """Enumerators with values that are literals or follow from their predecessor."""
+    """Enumerators with values that are literals or follow from their predecessor. Those of a function count where their
+    names mean nothing else in the whole file: whoever asks has only the name."""
+    functions = [x for x in ast.ext if isinstance(x, c_ast.FuncDef)]
+    defined = Counter(e.name for e in enumerators(ast))
+    inner = {e.name for f in functions for e in enumerators(f)}
+    others = _declared(ast) if inner else set[str]()
     values: dict[str, int] = {}
 
     class Collect(c_ast.NodeVisitor):
@@ -168,11 +180,18 @@ def enum_constants(ast: c_ast.FileAST) -> Mapping[str, int]:
                     if known is None:
                         return
                     following = known
-                values[e.name] = following
+                if e.name not in inner or (defined[e.name] == 1 and e.name not in others):
+                    values[e.name] = following
                 following += 1
 
     Collect().visit(ast)
     return values
+
+
+def _declared(node: c_ast.Node) -> set[str]:
+    """Names of variables, parameters and functions, at any depth."""
+    own = {str(node.name)} if isinstance(node, c_ast.Decl) and node.name else set[str]()
+    return own.union(*(_declared(child) for child in node))
 
 
 def literal_int(node: c_ast.Node, names: Mapping[str, int]) -> int | None:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.syntax.declarators import parameters
+from codegen.diagnostics import Unsupported
+from codegen.frontend.syntax.declarators import enumerators, parameters
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import Fresh, fresh_names, mapped, names, nodes, with_statements
 from codegen.record import mutable
@@ -24,6 +25,7 @@ _SCOPES = (c_ast.Compound, c_ast.For)
 def with_names_apart(site: RegionSite) -> RegionSite:
     """The region, and the functions that it may call, without variables that hide others of theirs. What the region
     declares for all of itself keeps its name."""
+    _check_enumerators(site)
     fresh = fresh_names(site)
     top = {str(s.name) for s in site.statements if isinstance(s, c_ast.Decl)}
     maker = _Renaming(fresh, {id(s) for s in site.statements})
@@ -33,6 +35,16 @@ def with_names_apart(site: RegionSite) -> RegionSite:
     functions = {name: _function(f, fresh) for name, f in site.functions.items()}
     changed = any(f is not site.functions[name] for name, f in functions.items())
     return replace(site, functions=functions) if changed else site
+
+
+def _check_enumerators(site: RegionSite) -> None:
+    """Unsupported where a name is an enumerator in one block and may be something else in another."""
+    used = set[str]().union(*map(names, site.statements))
+    inside = {e.name for s in site.statements for e in enumerators(s)}
+    doubtful = inside | {e.name for e in enumerators(site.function.body) if e.name not in site.enums}
+    for name in sorted(used & doubtful):
+        raise Unsupported("local-declaration", f"`{name}` is an enumerator of a block, which may hide another name",
+                          site.loc, "move the `enum` in front of the function")  # fmt: skip
 
 
 def _function(func: c_ast.FuncDef, fresh: Fresh) -> c_ast.FuncDef:

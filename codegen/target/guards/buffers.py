@@ -61,6 +61,11 @@ def room_of(scop: Scop, code: CNode, guard: str) -> Workspace | None:
     return Workspace(all_of(dict.fromkeys(tests)), " + 64 + ".join(sizes), tuple(comments), tuple(parts))
 
 
+def functions_of(*texts: str) -> frozenset[str]:
+    """The functions of integers that texts call, sizes of such memory among them: the file has to define them."""
+    return frozenset(name for text in texts for name in re.findall(r"\btw_(?:floord|min|max)\b", text))
+
+
 def shape(scop: Scop, h: Held) -> list[str]:
     """The sizes of a variable of the region where it is declared, as factors of a product."""
     array = scop.arrays[h.array]

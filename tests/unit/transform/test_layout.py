@@ -7,6 +7,7 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
+from codegen.api.generate import generate
 from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
@@ -150,3 +151,25 @@ def test_arrays_that_stay_in_the_cache_stay_where_they_are() -> None:
 
     assert "layout" not in fixed(64)
     assert "layout A_panels = A by 16" in fixed(1000)
+
+
+def test_functions_that_sizes_call_are_defined() -> None:
+    """Where it is known that there are columns, no loop calls it."""
+    text = (
+        "void f(int n, int m, double A[m][n], double R[n][n], double Q[m][n])\n{\n#pragma scop\n"
+        f"if (n > 20)\n{COLUMNS}\n#pragma endscop\n}}\n"
+    )
+    made = generate(text, machine="neoverse-n1").text
+    assert "A_panels" in made and made.count("tw_floord(") > 1
+    assert "long tw_floord(long n, long d)" in made
+
+
+def test_a_size_that_is_one_unsigned_variable() -> None:
+    text = (
+        "void f(int m, unsigned long n, double A[m][n], double X[n])\n{\n#pragma scop\n"
+        "for (int i = 0; i < m; i++) for (unsigned long j = 0; j < n - 7; j++) A[i][j] = A[i][j] * 2 + X[j];\n"
+        "#pragma endscop\n}\n"
+    )
+    plan = "region 1\n  block jb = {S1: j} by 8\n  layout P = A by 8\n"
+    made = generate(text, plan=plan, context="n >= 7").text
+    assert "tw_floord((long)n, 8)" in made

@@ -133,7 +133,17 @@ def _stride(node: c_ast.For) -> _Stride | None:
     changing = assigned(node.stmt) | set(declared(node)) | {name}
     if not fits or (names(limit) | names(step.rvalue)) & changing or name in assigned(node.stmt) | names(first):
         return None
+    # How many turns there are is asked before each of them, so that the first value must still be there.
+    if names(first) & changing or any(_from_memory(n) for n in nodes(first)):
+        return None
     body = plain_body(node.stmt)
     if any(continues(x) for x in body) or any(isinstance(n, c_ast.Label) for n in nodes(node.stmt)):
         return None
     return _Stride(name, start, first, op, limit, step.rvalue, up)
+
+
+def _from_memory(node: c_ast.Node) -> bool:
+    """May a store of the loop change it, although it assigns to no variable?"""
+    if isinstance(node, c_ast.UnaryOp):
+        return node.op not in ("-", "+", "~", "!")
+    return isinstance(node, (c_ast.ArrayRef, c_ast.StructRef, c_ast.FuncCall))
