@@ -129,12 +129,16 @@ def _bare(words: Sequence[str]) -> list[str]:
     """Without parentheses around all that is assigned."""
     out = list(words)
     opened: list[int] = []
-    gone: set[int] = set()
+    closing: dict[int, int] = {}
     for k, word in enumerate(out):
         if word == "(":
             opened.append(k)
         elif word == ")" and opened:
-            first = opened.pop()
-            whole = first and out[first - 1] == "=" and out[k + 1 : k + 2] == [";"]
-            gone |= {first, k} if whole else set()
+            closing[opened.pop()] = k
+    gone: set[int] = set()
+    for first, last in closing.items():
+        if first and out[first - 1] == "=" and out[last + 1 : last + 2] == [";"]:
+            while closing.get(first) == last:  # a macro adds a pair to that of its value
+                gone |= {first, last}
+                first, last = first + 1, last - 1
     return [w for k, w in enumerate(out) if k not in gone]

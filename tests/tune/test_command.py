@@ -120,7 +120,9 @@ def test_loop_trees_become_plans(tune) -> None:
     """A tree is measured as a plan. Whether it is chosen is for the clock to say: a run takes microseconds."""
     words = ("--method", "fixed", "--budget", "60", "--size", "n=16", "--records", "r.jsonl")
     code, out, messages = tune(PRODUCT, *words, *QUICK)
-    default, tree, chosen = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
+    assert len(rows) == 3, (rows, messages)
+    default, tree, chosen = rows
     assert code == 0 and tree["ok"] and "or nest i:4, k:16, i:4, j:16" in tree["plan"], (code, tree)
     assert chosen["role"] == "confirmed" and chosen["plan"] in (default["plan"], tree["plan"])
     assert chosen["plan"] in out and ("(fixed)" in _tuned(messages)) == ("or nest" in out)

@@ -98,7 +98,7 @@ class Bench:
         self._verify(original, memory, True, self._view(self.images.want), self._view(self.images.near))
         begun = time.monotonic()
         for _ in range(AGAIN):
-            limit = self.took if best is None else SLOWER * best
+            limit = max(WARM, self.took if best is None else SLOWER * best)
             times = self._runs(library, memory, effort, limit)
             undisturbed = not self.pace or library.lib.tw_pace() <= PACE * self.pace
             if undisturbed or time.monotonic() - begun > effort.patience:

@@ -111,3 +111,12 @@ TW_W(j);
 def test_macros_stand_for_what_was_proven(old: str, new: str) -> None:
     assert wrong_finish(PLAIN, OUTLINED, NAMES["tw"]) == ""
     assert old in OUTLINED and wrong_finish(PLAIN, OUTLINED.replace(old, new, 1), NAMES["tw"])
+
+
+def test_a_macro_of_a_value_in_parentheses() -> None:
+    """The macro has a pair of its own, which is one more around all that is assigned."""
+    plain = "x = (a ? b : (c || d) && e);\ny = (a ? b : (c || d) && e);\n"
+    made = "#define TW_V() ((a ? b : (c || d) && e))\nx = TW_V();\ny = TW_V();\n#undef TW_V\n"
+    assert wrong_finish(plain, made, NAMES["tw"]) == ""
+    assert wrong_finish(plain, made.replace("((a ? b : (c || d) && e))", "((a ? b : c || d && e))"), NAMES["tw"])
+    assert wrong_finish(plain, made.replace("x = TW_V()", "x = !TW_V()"), NAMES["tw"])
