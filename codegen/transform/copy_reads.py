@@ -18,8 +18,9 @@ import islpy as isl
 from codegen.plan.model import CopyReads
 from codegen.recognize.access.dereferenceable import always
 from codegen.recognize.privatize.expansion import size_text
+from codegen.scop.element_access import element_access, in_one_piece
 from codegen.scop.expr import Ref, is_code
-from codegen.scop.model import Access, AccessStep, Array, RegionBuffer, Scop, Statement
+from codegen.scop.model import Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
 from codegen.transform.copied_values import carried_over, is_read, lost_copies, to_copy, values_of, wrong_copies
 from codegen.transform.find import free_name, illegal
@@ -99,9 +100,11 @@ def _copy(scop: Scop, readers: Sequence[Statement], d: CopyReads, sizes: tuple[s
         domain = domain.set_dim_name(isl.dim_type.set, k, it)
     blank = replace(first, name=name, iterators=iterators, domain=domain.coalesce(), accesses=(), values=())
     where = "".join(f"[{t}]" for t in d.subscripts)
-    target = _access(blank, d.name, True, [t for t, _ in d.at], _path(sizes), d)
+    cell = values_of(blank, [t for t, _ in d.at], d)
+    target = element_access(blank.domain, d.name, True, cell, in_one_piece(sizes), blank.loc)
     original = next(a for s in readers for a in s.accesses if is_read(s, a, d))
-    source = replace(_access(blank, d.array, False, d.subscripts, original.path, d), loc=original.loc)
+    element = values_of(blank, d.subscripts, d)
+    source = element_access(blank.domain, d.array, False, element, original.path, original.loc)
     return replace(
         blank,
         op="=",
@@ -118,26 +121,8 @@ def _redirected(s: Statement, d: CopyReads, sizes: tuple[str, ...]) -> Statement
         raise illegal(f"{s.name} does not read {d.array}[{']['.join(d.subscripts)}]", d.loc)
     if not any(isinstance(e, Ref) and e.access in found for e in always(s.rhs)):
         raise illegal(f"{s.name} reads `{d.array}` on a condition; elsewhere the element need not exist", d.loc)
-    own = _access(s, d.name, False, [t for t, _ in d.at], _path(sizes), d)
+    own = element_access(s.domain, d.name, False, values_of(s, [t for t, _ in d.at], d), in_one_piece(sizes), s.loc)
     return replace(s, accesses=tuple(replace(own, loc=a.loc) if k in found else a for k, a in enumerate(s.accesses)))
-
-
-def _access(
-    s: Statement, array: str, write: bool, texts: Sequence[str], path: tuple[AccessStep, ...], d: CopyReads
-) -> Access:
-    space = s.domain.get_space()
-    target = space.params().set_from_params().add_dims(isl.dim_type.set, len(texts))
-    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target.set_tuple_name(isl.dim_type.set, array)))
-    for k, v in enumerate(values_of(s, texts, d)):
-        multi = multi.set_pw_aff(k, v)
-    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
-    return Access(array, write, multi, relation, path, s.loc)
-
-
-def _path(sizes: tuple[str, ...]) -> tuple[AccessStep, ...]:
-    """One C subscript: the copies lie in one piece of memory."""
-    strides = [" * ".join(sizes[k + 1 :]) or "1" for k in range(len(sizes))]
-    return (AccessStep("flat", 0, strides=tuple(strides)),)
 
 
 def _bound(scop: Scop, text: str, d: CopyReads) -> isl.PwAff:

@@ -28,8 +28,9 @@ from codegen.scop.dependences import (
     times_of,
     union_maps,
 )
+from codegen.scop.element_access import element_access, in_one_piece
 from codegen.scop.expr import Ref, is_code
-from codegen.scop.model import Access, AccessStep, Array, RegionBuffer, Scop, Statement
+from codegen.scop.model import Access, Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq
 from codegen.transform.find import free_name, illegal
 from codegen.transform.program import Program, make_program
@@ -129,15 +130,8 @@ def _cell(s: Statement, a: Access, d: Relayout, wide: Array) -> Access:
 
 
 def _access(s: Statement, array: Array, write: bool, values: Sequence[isl.PwAff], like: Access) -> Access:
-    space = s.domain.get_space()
-    target = space.params().set_from_params().add_dims(isl.dim_type.set, len(values))
-    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target.set_tuple_name(isl.dim_type.set, array.name)))
-    for k, v in enumerate(values):
-        multi = multi.set_pw_aff(k, v)
-    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
-    strides = tuple(" * ".join(array.extents[k + 1 :]) or "1" for k in range(array.rank))
-    path = (AccessStep("flat", 0, strides=strides),) if array.place == "buffer" else like.path
-    return Access(array.name, write, multi, relation, path, like.loc)
+    path = in_one_piece(array.extents) if array.place == "buffer" else like.path
+    return element_access(s.domain, array.name, write, values, path, like.loc)
 
 
 def _copy(scop: Scop, uses: Sequence[tuple[Statement, Access]], d: Relayout, wide: Array) -> Statement:

@@ -20,6 +20,8 @@ from codegen.verify.text.read import read_expression
 
 def wrong_layout(before: Scop, order: Node, after: Scop, new_order: Node, buffer: RegionBuffer) -> str:
     """What would differ; empty when nothing does."""
+    if len(after.statements) < len(before.statements):
+        return "a statement would be missing"
     for s, t in zip(before.statements, after.statements, strict=False):
         if not alike(s, t, buffer):
             return f"{s.name} (`{s.source}`) would be another statement"

@@ -10,6 +10,7 @@ import islpy as isl
 
 from codegen.recognize.access.strides import coefficients
 from codegen.record import record
+from codegen.scop.element_access import element_access
 from codegen.scop.expr import Ref
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, seq, statements
@@ -81,7 +82,7 @@ def _copy(label: str, like: Statement, access: Access, what: _Copied) -> Stateme
     space = isl.LocalSpace.from_space(domain.get_space())
     dims = [isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, k)) for k in range(depth + rank)]
     to, by = (
-        _access(domain, access, n, write, dims[depth:] if n == access.array else dims)
+        element_access(domain, n, write, dims[depth:] if n == access.array else dims, access.path, access.loc)
         for n, write in ((target, True), (source, False))
     )
     subscripts = "".join(f"[{n}]" for n in iterators[depth:])
@@ -100,16 +101,6 @@ def _turn(space: isl.Space, directions: Sequence[int]) -> isl.Map:
 def _elements(taken: Sequence[str], rank: int) -> tuple[str, ...]:
     free = (n for n in ("e", "f", "g", "h", *(f"e{k}" for k in range(9))) if n not in taken)
     return tuple(next(free) for _ in range(rank))
-
-
-def _access(domain: isl.Set, like: Access, name: str, write: bool, values: Sequence[isl.PwAff]) -> Access:
-    space = domain.get_space()
-    target = space.params().set_from_params().add_dims(isl.dim_type.set, len(values))
-    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target.set_tuple_name(isl.dim_type.set, name)))
-    for k, v in enumerate(values):
-        multi = multi.set_pw_aff(k, v)
-    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(domain)
-    return Access(name, write, multi, relation, like.path, like.loc)
 
 
 # -- the order -------------------------------------------------------------------------------------
