@@ -214,7 +214,7 @@ class BodyPrinter:
                 terms.append(self.ints.text(e, 5))
             else:
                 terms.append(f"{self.ints.wide(e, 6)} * {stride}")
-        return " + ".join(terms) or "0"
+        return (" + ".join(terms) or "0").replace(" + -", " - ")
 
     # -- expressions -------------------------------------------------------------------------------
 

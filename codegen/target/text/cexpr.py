@@ -90,6 +90,8 @@ class IntPrinter:
         if e.op == "+" and isinstance(left, (Int, Neg)) and not isinstance(right, (Int, Neg)):
             # 1 + x reads better as x + 1, and -a + b as b - a.
             return self._bin(Bin("-", right, left.arg) if isinstance(left, Neg) else Bin("+", right, left))
+        if e.op == "+" and (behind := _subtracted_last(left, right)) is not None:
+            return self._bin(behind)
         # Dividing cannot overflow; adding and multiplying in 32 bits can.
         narrow = e.op in "+-*" and self._narrow(left) and self._narrow(right)
         # Comparing an unsigned parameter with something of 32 bits would convert that to unsigned.
@@ -133,3 +135,19 @@ class IntPrinter:
         if isinstance(e, Cond):
             return self._narrow(e.yes) and self._narrow(e.no)
         return isinstance(e, Bin) and _LEVEL[e.op] < 5
+
+
+def _subtracted_last(left: CExpr, right: CExpr) -> Bin | None:
+    """A sum with what is subtracted behind all that is added: k + 2 - 16 * b of -16 * b + k + 2."""
+    for size, other in ((_subtracted(right), left), (_subtracted(left), right)):
+        if size is not None:
+            return Bin("-", other, size)
+    inner = _subtracted_last(left.left, left.right) if isinstance(left, Bin) and left.op == "+" else None
+    return None if inner is None else Bin("-", Bin("+", inner.left, right), inner.right)
+
+
+def _subtracted(e: CExpr) -> CExpr | None:
+    """16 * x of -16 * x."""
+    if isinstance(e, Bin) and e.op == "*" and isinstance(e.left, Int) and -(1 << 62) < e.left.value < 0:
+        return e.right if e.left.value == -1 else Bin("*", Int(-e.left.value), e.right)
+    return None
