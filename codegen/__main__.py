@@ -10,21 +10,15 @@ SELDOM = 100_000  # objects between two searches for garbage: a run is short, an
 def run() -> int:
     """The command, as a process of its own; at its end nothing is searched, either."""
     gc.set_threshold(SELDOM)
-    from codegen.startup import files, modules
+    from codegen.startup import kept
 
-    modules.use()
-    from codegen.startup import regexes
-
-    regexes_kept = regexes.use()
+    kept.use()
     from codegen.cli.main import main
 
     try:
         return main()
     finally:
-        if not regexes_kept and files.may_keep():
-            regexes.keep()
-        if files.may_keep() and modules.could_be_kept():
-            modules.keep()
+        kept.keep()
         gc.freeze()
 
 

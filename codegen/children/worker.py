@@ -1,6 +1,7 @@
 """Runs a function in a forked child and returns its result or raises its exception (`run_limited`): LimitPassed beyond
 limits of time, memory or output, Died after a crash; `run_again_after_crashes` tries again. A child that does one piece
-of work after another (`stay`) needs no children of its own for that."""
+of work after another (`stay`) needs no children of its own for that, and one that is forked early (`run_ahead`) has
+little to copy."""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from codegen.limits import MIB, LimitPassed, Limits, allow, resident, restrict
+from codegen.limits import HOUR, MIB, LimitPassed, Limits, allow, resident, restrict
 
 T = TypeVar("T")
 STACK = 64 << 20  # bytes; as much as is used is really taken
@@ -27,6 +28,7 @@ SELDOM = 100_000  # objects between two searches for garbage: a child has little
 # Processor time that work gets of a child that stays, as a part of what it may take; past it, the child ends, and the
 # work begins anew in one of its own. Regions take a tenth of it.
 SOON = 6
+_AHEAD = Limits(0, 0, 1024 * MIB, 24 * HOUR)  # it sets its own for parts of its work
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL)
 
 
@@ -46,31 +48,57 @@ def run_limited(work: Callable[[], T], limits: Limits) -> T:
         return work()
     if _staying:
         return _done_here(work, limits)
+    before = resident()  # a child begins with what its parent has
+    data, code, used = _forked(partial(answer, work, limits=limits), limits)
+    if not data:
+        raise _end(code, used - before, limits)
+    try:
+        result: T = _told(data)
+    except MemoryError as error:
+        raise LimitPassed(_memory(limits)) from error
+    return result
+
+
+def run_ahead(work: Callable[[], T]) -> T:
+    """The result of `work`, parts of which need children, from a child that does all of it and has none. Forked before
+    much is loaded: memory that both use is copied page by page, which for all that an analysis needs takes a tenth of
+    the time of a small one. Where that child does not survive, `work` is done here, with a child for each such part."""
+    if not hasattr(os, "fork") or _staying:
+        return work()
+    try:
+        data, _, _ = _forked(lambda writer: stay(partial(_answer, work, writer)), _AHEAD)
+    except LimitPassed:
+        data = b""
+    result: T = _told(data) if data else work()
+    return result
+
+
+def _forked(life: Callable[[int], None], limits: Limits) -> tuple[bytes, int, int]:
+    """What a forked child writes into the pipe that it is given, how it ended, and bytes of memory that it had."""
     sys.stdout.flush()
     sys.stderr.flush()
     reader, writer = os.pipe()
-    before = resident()  # a child begins with what its parent has
     with warnings.catch_warnings():
         # In a notebook other threads run too. The child computes and answers; it waits for none of them.
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         child = os.fork()
     if child == 0:
         os.close(reader)
-        answer(work, writer, limits)
+        life(writer)
     os.close(writer)
     try:
         data = _read(reader, child, limits)
     finally:
         os.close(reader)
         _, status, used = os.wait4(child, 0)
-    if not data:
-        raise _end(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024 - before, limits)
+    return data, os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024
+
+
+def _told(data: bytes) -> Any:
+    """What a child answers: the result of its work, or the exception, which is raised."""
     ok, value = pickle.loads(data)
     if ok:
-        result: T = value
-        return result
-    if isinstance(value, MemoryError):
-        raise LimitPassed(_memory(limits)) from value
+        return value
     raise value
 
 
@@ -107,7 +135,7 @@ def _memory(limits: Limits) -> str:
     return f"took more than {limits.memory // MIB} MiB of memory"
 
 
-def answer(work: Callable[[], object], writer: int, limits: Limits) -> None:
+def answer(work: Callable[[], object], writer: int, limits: Limits) -> NoReturn:
     """The child's whole life: do the work, write what came of it, end.
 
     In a thread of its own: if the parent has run OpenMP code, the child's first thread would wait for helpers that did

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
+import re
+from functools import partial
 from typing import TYPE_CHECKING
 
+from codegen.children.worker import run_ahead
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.job import Invocation, Outcome, filters, has_errors
@@ -14,40 +16,66 @@ from codegen.cli.output.artefacts import Artefact, check_outputs, depfile_of, ou
 from codegen.cli.output.writing import write_all
 from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.filters import select
+from codegen.record import record
+from codegen.startup.kept import keep
 
 if TYPE_CHECKING:
     from codegen.pipeline import Generated
 
 
+@record
+class Prepared:
+    """What is left to do: write these files, print this text, and show messages. Small enough to be passed on."""
+
+    code: int
+    messages: tuple[Diagnostic, ...]
+    table: str = ""
+    files: tuple[Artefact, ...] = ()
+    depfile: tuple[Artefact, ...] = ()
+    stdout: str = ""
+
+
 def run(job: Invocation) -> Outcome:
     """Generate, then write everything or nothing."""
     check_outputs(job.arguments)
+    check_profile(job.arguments)
+    work = partial(_prepared, job)
+    return _deliver(job, run_ahead(work) if _alone(job) else work())
+
+
+def _alone(job: Invocation) -> bool:
+    """One region of one file, as far as its marks tell: several share what is loaded, and the cores."""
+    several = vars(job.arguments).get("several", False)
+    return not several and not job.arguments.auto and len(re.findall(r"\bendscop\b", job.text)) == 1
+
+
+def _prepared(job: Invocation) -> Prepared:
     from codegen.pipeline import generate
 
-    check_profile(job.arguments)
     made = generate(job.name, job.text, job.options)
     table = nests_table(job, made)
     notes = (*_regions(job, made), *_stats(job, made))
     messages = (*resolved_machine(job), *made.diagnostics, *notes, *_refusals(job, made))
     if job.arguments.strict and not all(r.transformed for r in made.regions):
-        return Outcome(exitcodes.REFUSED, diagnostics=messages, table=table)
+        return Prepared(exitcodes.REFUSED, messages, table)
     if has_errors(select(messages, filters(job.arguments))):
-        return Outcome(exitcodes.BAD_INPUT, diagnostics=messages, table=table)
-    return replace(_deliver(job, made, messages), table=table)
-
-
-def _deliver(job: Invocation, made: Generated, messages: tuple[Diagnostic, ...]) -> Outcome:
+        return Prepared(exitcodes.BAD_INPUT, messages, table)
     artefacts = outputs(job, made)
-    files = [a for a in artefacts if a.path]
+    files = tuple(a for a in artefacts if a.path)
     depfile = depfile_of(job, made.deps, tuple(a.path for a in files))
+    keep()
+    return Prepared(exitcodes.OK, messages, table, files, depfile, _to_stdout(artefacts))
+
+
+def _deliver(job: Invocation, made: Prepared) -> Outcome:
     try:
-        write_all([*files, *depfile], force=job.arguments.force)
+        write_all([*made.files, *made.depfile], force=job.arguments.force)
         if job.arguments.always_write:
-            for made_file in files:
-                os.utime(made_file.path)
+            for file in made.files:
+                os.utime(file.path)
     except TilewrightError as error:
-        return Outcome(exitcodes.BAD_INPUT, diagnostics=(*messages, error.diagnostic()))
-    return Outcome(exitcodes.OK, _to_stdout(artefacts), messages)
+        return Outcome(exitcodes.BAD_INPUT, diagnostics=(*made.messages, error.diagnostic()), table=made.table)
+    return Outcome(made.code, made.stdout, made.messages, made.table)
 
 
 def check_profile(arguments: argparse.Namespace) -> None:

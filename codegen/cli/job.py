@@ -66,7 +66,8 @@ def one_by_one(command: Subcommand, arguments: argparse.Namespace) -> list[argpa
     except OSError as error:
         raise BadCommandLine(f"cannot make the folder '{output}': {error.strerror}") from None
     names = [stem_of(n) + command.extension if command.extension else n for n in names]
-    return [argparse.Namespace(**values | {"file": f, "output": os.path.join(output, n)})
+    several = len(files) > 1
+    return [argparse.Namespace(**values | {"file": f, "output": os.path.join(output, n), "several": several})
             for f, n in zip(files, names, strict=True)]
 
 

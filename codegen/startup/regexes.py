@@ -52,6 +52,11 @@ def use() -> bool:
     return bool(kept)
 
 
+def are_kept() -> bool:
+    """Are there any by now?"""
+    return bool(_read())
+
+
 def keep() -> None:
     """Write down the patterns that this process has asked for since `use`, and those that modules of a run have."""
     for name in _RUN:

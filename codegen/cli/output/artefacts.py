@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.job import Invocation
 from codegen.cli.options import EMITS
-from codegen.machine.load import is_file
 from codegen.record import record
 from codegen.source.language import CXX, ending_of, language_of, stem_of
 from codegen.source.write import GENERATED
@@ -151,6 +150,7 @@ def depfile_of(job: Invocation, headers: tuple[str, ...], written: tuple[str, ..
     """The depfile when -MD asks for one: every file read, one rule for all outputs."""
     if not job.arguments.md:
         return ()
+    from codegen.machine.load import is_file  # only then: start-up time counts in a build
     from codegen.source.depfile import depfile
 
     named = [job.arguments.plan] if job.arguments.plan else []

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from codegen.children.worker import Died, run_again_after_crashes, run_limited
+from codegen.children.worker import Died, run_again_after_crashes, run_ahead, run_limited
 from codegen.limits import MIB, LimitPassed, Limits
 
 USUAL = Limits(10, 512 * MIB, 2 * MIB, 60)
@@ -56,6 +57,31 @@ def test_limits() -> None:
     ):  # fmt: skip
         with pytest.raises(LimitPassed, match=says):
             run_again_after_crashes(lambda _, w=work: w(), 2, limits)  # type: ignore[misc]
+
+
+def test_a_child_that_is_forked_ahead_needs_no_others() -> None:
+    here, there, part = run_ahead(lambda: (os.getppid(), os.getpid(), run_limited(os.getpid, USUAL)))
+    assert here == os.getpid() != there == part
+    with pytest.raises(ZeroDivisionError):
+        run_ahead(lambda: 1 // 0)
+
+
+@pytest.mark.parametrize("end", [_crash, lambda: os._exit(0), lambda: run_limited(_too_much, USUAL)])
+def test_work_that_a_child_ahead_does_not_survive_is_done_anew(end: Callable[[], None]) -> None:
+    """In the process that asked, where parts of it have children of their own."""
+    here = os.getpid()
+
+    def work() -> tuple[int, int]:
+        if os.getpid() != here:
+            end()
+        return os.getpid(), run_limited(os.getpid, USUAL)
+
+    process, part = run_ahead(work)
+    assert process == here != part
+
+
+def _too_much() -> None:
+    bytearray(2048 * MIB)
 
 
 def test_the_child_of_a_process_that_used_threads(tmp_path: Path) -> None:
