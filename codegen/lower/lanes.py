@@ -4,6 +4,7 @@ lanes."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from codegen.ast.ctree import For
@@ -92,13 +93,14 @@ def _behind_pointers(scop: Scop, found: Statements) -> bool:
     return any(scop.arrays[a.array].depth > 1 for s, _ in found for a in s.accesses)
 
 
-def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements) -> bool:
+def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements, gathering: Collection[str] = ()) -> bool:
     """Do longer vectors find what they need in the same way: neighbours, or one element in all lanes? What is stored
-    has to be neighbours in their order."""
+    has to be neighbours in their order, but for arrays of which one element is `gathering` results."""
     make = Maker(scop, node.var, lanes)
     places = [make.place(s, at, k) for s, at in found for k in range(len(s.accesses))]
     same = all(isinstance(p, (One, Contiguous, Backwards)) for p in places)
-    return lanes.bytes == WIDTHS[0] and same and not any(make.apart(s, at) for s, at in found)
+    stored = [(s, at) for s, at in found if s.accesses[s.target].array not in gathering]
+    return lanes.bytes == WIDTHS[0] and same and not any(make.apart(s, at) for s, at in stored)
 
 
 def uses_again(form: Strips) -> bool:

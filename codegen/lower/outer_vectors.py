@@ -28,6 +28,7 @@ from codegen.ast.ctree import (
 )
 from codegen.ast.linear import coefficient
 from codegen.ast.lowered import (
+    WIDTHS,
     Alone,
     Body,
     Braces,
@@ -46,11 +47,12 @@ from codegen.ast.lowered import (
     While,
 )
 from codegen.lower.lane_accesses import Maker, element
+from codegen.lower.lanes import may_be_wider
 from codegen.lower.loop_strides import loop_strides, unit_stride
 from codegen.lower.shift import length, past, runs_for_sure, shifted, simple
 from codegen.lower.statements import lanes_asked
 from codegen.lower.transpose import innermost, transposable, transposed, written_below
-from codegen.recognize.access.extent import longest
+from codegen.recognize.access.extent import longest, longest_within
 from codegen.recognize.lanes import computes
 from codegen.recognize.stores import conditional
 from codegen.record import record
@@ -61,24 +63,76 @@ from codegen.scop.tree import SEQUENTIAL
 Registers = Mapping[Hashable, str]
 
 
-def outer_lanes(scop: Scop, node: For) -> Strips | None:
+def outer_lanes(scop: Scop, node: For, wider: bool = False) -> Strips | None:
     """Blocks of vectors side by side, single vectors, and the rest one by one: a loop around others in vectors; None
-    where it does not ask for it or has no such form."""
+    where it does not ask for it or has no such form. `wider` as for `in_lanes`."""
     lanes = _lanes(scop, node)
     if lanes is None:
         return None
+    most = _most(scop, node) if wider else longest(scop, node.loop)
+    lanes = replace(lanes, wider=wider and _may_be_wider(scop, node, lanes, most))
     n, parts = lanes.count, []
-    most = longest(scop, node.loop)
-    for times in (node.loop.factor, 1) if node.loop.factor > 1 else (1,):
-        if times > 1 and most is not None and most < n * times:
-            continue
+    for times in _side_by_side(node.loop.factor, lanes, most):
         body = tuple(_Outer(scop, node, lanes, times).body(node.body, {}))
-        parts.append(While(n * times, body, f"{n * times} at a time" if times > 1 else "one vector at a time"))
-        if length(node) % (n * times) == 0:
+        parts.append(While(n * times, body, _note(lanes, times)))
+        if length(node) % (times * (WIDTHS[-1] // lanes.elem.bytes if lanes.wider else n)) == 0:
             break
     else:
         parts.append(While(1, (Plain(_plain(node.body)),), "the rest"))
     return Strips(node, tuple(parts), lanes)
+
+
+def _most(scop: Scop, node: For) -> int | None:
+    """How many iterations a loop has at most, whatever the parameters and the loops around it are at; None: any number.
+    Bounds show it, or what statements in it do."""
+    ends = node.upper.args if isinstance(node.upper, Fun) and node.upper.name == "min" else (node.upper,)
+    known = [n for end in ends if (n := length(replace(node, upper=end))) >= 0]
+    by_parameters = longest(scop, node.loop)
+    if by_parameters is not None:
+        known.append(by_parameters)
+    each = [_most_of(scop, node, x) for x in walk(node) if isinstance(x, Instance)]
+    if None not in each:
+        known.append(max(x for x in each if x is not None))
+    return min(known, default=None)
+
+
+def _most_of(scop: Scop, node: For, at: Instance) -> int | None:
+    """In how many iterations a statement runs at most while the loops around stay where they are."""
+    if Name(node.var) not in at.iterators:
+        return None
+    moving = {x.var for x in walk(node) if isinstance(x, For)}
+    outer = tuple(k for k, e in enumerate(at.iterators) if not moving & expr_names(e))
+    return longest_within(scop, scop.statement(at.stmt), outer, at.iterators.index(Name(node.var)))
+
+
+def _side_by_side(factor: int, lanes: Lanes, most: int | None) -> list[int]:
+    """How many vectors a step takes, in the order of the parts: as many as the plan asks for, then one. A loop of at
+    most so many iterations has no such step where vectors are too long for it; then fewer of them."""
+    if most is None:
+        counts = {factor, 1}
+    elif not lanes.wider:
+        counts = {factor, 1} if lanes.count * factor <= most else {1}
+    else:
+        fits = (min(factor, most * lanes.elem.bytes // width) for width in WIDTHS)
+        counts = {1, *(1 << (x.bit_length() - 1) if x < factor else x for x in fits)}
+    return sorted(counts, reverse=True)
+
+
+def _note(lanes: Lanes, times: int) -> str:
+    if times == 1:
+        return "one vector at a time"
+    return f"{times} vectors at a time" if lanes.wider else f"{lanes.count * times} at a time"
+
+
+def _may_be_wider(scop: Scop, node: For, lanes: Lanes, most: int | None) -> bool:
+    """Do longer vectors find what they need in the same way, and are there iterations for them? Not where lanes begin
+    or end elsewhere in loops inside, nor where rows are transposed."""
+    inner = [x for x in walk(node) if isinstance(x, For) and x is not node]
+    shared = all(direction(e, node.var) == 0 for x in inner for e in (x.lower, x.upper))
+    found = tuple((scop.statement(x.stmt), x) for x in walk(node) if isinstance(x, Instance))
+    # What is left over runs one by one: a short loop should be several of the longest vectors, or just one.
+    enough = most is None or most * lanes.elem.bytes >= 2 * WIDTHS[-1] or length(node) * lanes.elem.bytes == WIDTHS[-1]
+    return shared and enough and may_be_wider(scop, node, lanes, found)
 
 
 def _lanes(scop: Scop, node: For) -> Lanes | None:
@@ -151,7 +205,7 @@ class _Outer:
     def _statement(self, at: Instance, kept: Registers) -> Iterator[Item]:
         """For every vector: all values first, where they are stored in memory."""
         s, make = self.scop.statement(at.stmt), Maker(self.scop, self.node.var, self.lanes, kept)
-        works = [make.work(s, shifted(at, self.node.var, t * self.lanes.count)) for t in range(self.times)]
+        works = [make.work(s, shifted(at, self.node.var, self.lanes.vectors(t))) for t in range(self.times)]
         ready = s.op == "=" and isinstance(s.rhs, Ref) and isinstance(works[0].places[s.rhs.access], InVariable)
         if self.times == 1 or isinstance(works[0].places[s.target], InVariable) or ready:
             yield from map(Do, works)
@@ -262,7 +316,7 @@ class _Outer:
 
     def _blocks(self, at: Instance) -> list[Instance]:
         """A statement in the first lane of each vector."""
-        return [shifted(at, self.node.var, t * self.lanes.count) for t in range(self.times)]
+        return [shifted(at, self.node.var, self.lanes.vectors(t)) for t in range(self.times)]
 
     def _load(self, name: str, s: Statement, at: Instance, number: int) -> Load:
         return Load(name, s.name, number, Contiguous(at.accesses[number]), self.lanes.count, fixed=False)

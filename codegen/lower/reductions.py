@@ -13,6 +13,7 @@ from dataclasses import replace
 from codegen.ast.ctree import For
 from codegen.ast.lowered import Do, Enough, Item, Join, Lanes, Plain, ReductionInit, Strips, While
 from codegen.lower.lane_accesses import Maker, element
+from codegen.lower.lanes import may_be_wider
 from codegen.lower.loop_strides import loop_strides, unit_stride
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, assignments, lanes_asked
@@ -24,12 +25,16 @@ from codegen.scop.model import Scop, Statement
 OPERATORS = frozenset({"+", "-", "*", "max", "min"})
 
 
-def reduction_strips(scop: Scop, node: For) -> Strips | None:
+def reduction_strips(scop: Scop, node: For, wider: bool = False) -> Strips | None:
     """Vectors side by side, single vectors, the joining, and what is left one by one; None where the loop does not ask
-    for it or has no such form."""
+    for it or has no such form. `wider` as for `in_lanes`."""
     found = assignments(scop, node.body, True, True) if node.loop.width and node.loop.reductions else None
     lanes = None if found is None else _lanes(scop, node, found)
-    return None if found is None or lanes is None else _strips(scop, node, lanes, found)
+    if found is None or lanes is None:
+        return None
+    arrays = {a for _, a in node.loop.reductions}
+    wider = wider and may_be_wider(scop, node, lanes, found, arrays)
+    return _strips(scop, node, replace(lanes, wider=wider), found)
 
 
 def _lanes(scop: Scop, node: For, found: Statements) -> Lanes | None:
@@ -66,7 +71,7 @@ def _strips(scop: Scop, node: For, lanes: Lanes, found: Statements) -> Strips:
         for s, at in found:
             for t in range(times):
                 kept = {element(s, at, s.target): own[s.name][t]} if s.name in own else {}
-                body.append(Do(replace(make, kept=kept).work(s, shifted(at, node.var, t * n))))
+                body.append(Do(replace(make, kept=kept).work(s, shifted(at, node.var, lanes.vectors(t)))))
         return While(n * times, tuple(body), f"{times} vectors at a time" if times > 1 else "")
 
     loops = (blocks(many), blocks(1)) if many > 1 else (blocks(1),)

@@ -57,7 +57,7 @@ def _loop(scop: Scop, node: For, wider: bool) -> For:
         return replace(node, form=rows)
     form: Form | None = interleaved(scop, node) or in_lanes(scop, node, wider)
     if form is None and not node.carried:
-        form = reduction_strips(scop, node) or outer_lanes(scop, node)
+        form = reduction_strips(scop, node, wider) or outer_lanes(scop, node, wider)
     if form is not None:
         return replace(node, form=form)
     if not node.carried:

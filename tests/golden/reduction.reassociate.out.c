@@ -12,9 +12,17 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
 TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
-typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-/* The vector of 2 elements that begins at one, wherever that is. */
-#define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define TW_VECTOR_BYTES 64
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TW_VECTOR_BYTES 32
+#else
+#define TW_VECTOR_BYTES 16
+#endif
+#define TW_F64_LANES (TW_VECTOR_BYTES / 8)
+typedef double tw_f64v __attribute__((vector_size(TW_VECTOR_BYTES), aligned(sizeof(double)), may_alias));
+/* The vector of TW_F64_LANES elements that begins at one, wherever that is. */
+#define TW_F64V(x) (*(tw_f64v *)&(x))
 /* In loops of a few iterations: vectors of them need tests that take longer than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
 /* Sums: with --reassociate on threads and in lanes, without it in order. */
@@ -27,18 +35,18 @@ double dot(int n, const double x[n], const double y[n])
         for (long it = 0; it < n; it += 4096) { /* tiles of 4096 */
           const long i_end = tw_min(n, it + 4096);
           long i = it;
-          if (i + 1 < i_end) {
-            tw_f64x2u w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
-            for (; i + 7 < i_end; i += 8) { /* 4 vectors at a time */
-              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
-              w1 = w1 + (TW_F64X2U(x[i + 2]) * TW_F64X2U(y[i + 2]));
-              w2 = w2 + (TW_F64X2U(x[i + 4]) * TW_F64X2U(y[i + 4]));
-              w3 = w3 + (TW_F64X2U(x[i + 6]) * TW_F64X2U(y[i + 6]));
+          if (i + TW_F64_LANES - 1 < i_end) {
+            tw_f64v w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
+            for (; i + 4 * TW_F64_LANES - 1 < i_end; i += 4 * TW_F64_LANES) { /* 4 vectors at a time */
+              w0 = w0 + (TW_F64V(x[i]) * TW_F64V(y[i]));
+              w1 = w1 + (TW_F64V(x[i + TW_F64_LANES]) * TW_F64V(y[i + TW_F64_LANES]));
+              w2 = w2 + (TW_F64V(x[i + 2 * TW_F64_LANES]) * TW_F64V(y[i + 2 * TW_F64_LANES]));
+              w3 = w3 + (TW_F64V(x[i + 3 * TW_F64_LANES]) * TW_F64V(y[i + 3 * TW_F64_LANES]));
             }
-            for (; i + 1 < i_end; i += 2)
-              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
+            for (; i + TW_F64_LANES - 1 < i_end; i += TW_F64_LANES)
+              w0 = w0 + (TW_F64V(x[i]) * TW_F64V(y[i]));
             w0 = w0 + w2; w1 = w1 + w3; w0 = w0 + w1;
-            s = s + (w0[0] + w0[1]);
+            for (int tw_lane = 0; tw_lane < TW_F64_LANES; tw_lane++) s = s + w0[tw_lane];
           }
           for (; i < i_end; i++) { /* the rest */
             TW_ONE_BY_ONE();
@@ -50,18 +58,18 @@ double dot(int n, const double x[n], const double y[n])
         for (long it = 0; it < n; it += 4096) { /* tiles of 4096 */
           const long i_end = tw_min(n, it + 4096);
           long i = it;
-          if (i + 1 < i_end) {
-            tw_f64x2u w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
-            for (; i + 7 < i_end; i += 8) { /* 4 vectors at a time */
-              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
-              w1 = w1 + (TW_F64X2U(x[i + 2]) * TW_F64X2U(y[i + 2]));
-              w2 = w2 + (TW_F64X2U(x[i + 4]) * TW_F64X2U(y[i + 4]));
-              w3 = w3 + (TW_F64X2U(x[i + 6]) * TW_F64X2U(y[i + 6]));
+          if (i + TW_F64_LANES - 1 < i_end) {
+            tw_f64v w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
+            for (; i + 4 * TW_F64_LANES - 1 < i_end; i += 4 * TW_F64_LANES) { /* 4 vectors at a time */
+              w0 = w0 + (TW_F64V(x[i]) * TW_F64V(y[i]));
+              w1 = w1 + (TW_F64V(x[i + TW_F64_LANES]) * TW_F64V(y[i + TW_F64_LANES]));
+              w2 = w2 + (TW_F64V(x[i + 2 * TW_F64_LANES]) * TW_F64V(y[i + 2 * TW_F64_LANES]));
+              w3 = w3 + (TW_F64V(x[i + 3 * TW_F64_LANES]) * TW_F64V(y[i + 3 * TW_F64_LANES]));
             }
-            for (; i + 1 < i_end; i += 2)
-              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
+            for (; i + TW_F64_LANES - 1 < i_end; i += TW_F64_LANES)
+              w0 = w0 + (TW_F64V(x[i]) * TW_F64V(y[i]));
             w0 = w0 + w2; w1 = w1 + w3; w0 = w0 + w1;
-            s = s + (w0[0] + w0[1]);
+            for (int tw_lane = 0; tw_lane < TW_F64_LANES; tw_lane++) s = s + w0[tw_lane];
           }
           for (; i < i_end; i++) { /* the rest */
             TW_ONE_BY_ONE();

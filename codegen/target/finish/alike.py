@@ -1,8 +1,9 @@
 """Finds pieces of C text that are equal up to names and small offsets, and the substitution between them.
 
 `a[i + 1][j] = b0;` is `a[i][j] = b1;` with `i + 1` for `i` and `b0` for `b1`. A substitution gives every name of the
-first piece a name and an offset. Whether it is right is asked of the tokens after it: they have to be the second
-piece's, where integers of sums in square brackets are added up.
+first piece a name and an offset: an integer and a multiple of the macro that has the lanes of a vector. Whether it is
+right is asked of the tokens after it: they have to be the second piece's, where such terms of sums in square brackets
+are added up.
 """
 
 from __future__ import annotations
@@ -11,15 +12,38 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 Tokens = tuple[str, ...]
-Substitution = dict[str, tuple[str, int]]  # for each name another one, and what is added to it
+
+
+class Offset(NamedTuple):
+    """What is added to a name: `number`, and `vectors` times `macro`."""
+
+    number: int = 0
+    vectors: int = 0
+    macro: str = ""
+
+    def text(self) -> Tokens:
+        """The tokens behind the name."""
+        out: Tokens = ()
+        if self.vectors:
+            times = () if abs(self.vectors) == 1 else (str(abs(self.vectors)), "*")
+            out = ("+" if self.vectors > 0 else "-", *times, self.macro)
+        if self.number:
+            out = (*out, "+" if self.number > 0 else "-", str(abs(self.number)))
+        return out
+
+
+NOTHING = Offset()
+Substitution = dict[str, tuple[str, Offset]]  # for each name another one, and what is added to it
 
 _TOKEN = re.compile(
     r"""[A-Za-z_]\w*|(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\w*"""
     r"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|->|\+\+|--|<<|>>|[<>=!]=|&&|\|\||[-+*/%&|^]=|\S"""
 )
 _NUMBER = re.compile(r"\d+")
+_MACRO = re.compile(r"TW_\w+_LANES(?:_\d+)?")
 _TIGHT = frozenset("*/%")  # binds a number to what stands before it
 _MEMBER = frozenset((".", "->"))
 _WORDS = frozenset(
@@ -58,7 +82,7 @@ def substitution(one: Sequence[Tokens], two: Sequence[Tokens]) -> Substitution |
         if names is None or any(found.setdefault(name, meant) != meant for name, meant in names.items()):
             return None
     members = frozenset[str]().union(*map(_members, one))
-    return None if any(found.get(name, (name, 0)) != (name, 0) for name in members) else found
+    return None if any(found.get(name, (name, NOTHING)) != (name, NOTHING) for name in members) else found
 
 
 @lru_cache(4096)
@@ -75,17 +99,20 @@ def _of_statement(one: Tokens, two: Tokens) -> Substitution | None:
         if not is_name(two[k]):
             return None
         (mine, i_next), (theirs, k_next) = _offset(one, i), _offset(two, k)
-        meant = (two[k], theirs - mine)
-        if found.setdefault(one[i], meant) != meant or (meant != (one[i], 0) and _fixed(one, i)):
+        apart = _sum(theirs, mine, -1)
+        if apart is None:
             return None
-        if meant[1] and not _loose(one, i):
+        meant = (two[k], apart)
+        if found.setdefault(one[i], meant) != meant or (meant != (one[i], NOTHING) and _fixed(one, i)):
+            return None
+        if apart != NOTHING and not _loose(one, i):
             return None
         i, k = i_next, k_next
     right = i == len(one) and k == len(two)
     return found if right and added_up(substituted(one, found)) == added_up(two) else None
 
 
-def substituted(piece: Tokens, names: Mapping[str, tuple[str, int]]) -> Tokens:
+def substituted(piece: Tokens, names: Mapping[str, tuple[str, Offset]]) -> Tokens:
     """The piece with names exchanged, as the preprocessor does it."""
     out: list[str] = []
     for token in piece:
@@ -93,13 +120,14 @@ def substituted(piece: Tokens, names: Mapping[str, tuple[str, int]]) -> Tokens:
     return tuple(out)
 
 
-def argument(name: str, offset: int) -> Tokens:
-    return (name, "+" if offset > 0 else "-", str(abs(offset))) if offset else (name,)
+def argument(name: str, offset: Offset) -> Tokens:
+    return (name, *offset.text())
 
 
 @lru_cache(4096)
 def added_up(piece: Tokens) -> Tokens:
-    """The piece with the integers of each sum in square brackets added up: they are subscripts, far from any limit."""
+    """The piece with the integers of each sum in square brackets added up, and the vectors: they are subscripts, far
+    from any limit."""
     out: list[str] = []
     depth = at = 0
     while at < len(piece):
@@ -113,7 +141,7 @@ def added_up(piece: Tokens) -> Tokens:
         out.append(token)
         if depth and is_name(token) and piece[at - 1] not in (*_TIGHT, "-"):
             offset, at = _offset(piece, at)
-            out += argument(token, offset)[1:]
+            out += offset.text()
         else:
             at += 1
     return tuple(out)
@@ -127,15 +155,38 @@ def _opened(piece: Tokens, at: int) -> int:
         return len(piece)
 
 
-def _offset(piece: Tokens, at: int) -> tuple[int, int]:
+def _offset(piece: Tokens, at: int) -> tuple[Offset, int]:
     """What is added to the name at this place, and where the text goes on behind it."""
-    total, at = 0, at + 1
-    while at + 1 < len(piece) and piece[at] in ("+", "-") and _NUMBER.fullmatch(piece[at + 1]):
-        if at + 2 < len(piece) and piece[at + 2] in _TIGHT:
+    total, at = NOTHING, at + 1
+    while at + 1 < len(piece) and piece[at] in ("+", "-"):
+        term, end = _term(piece, at + 1)
+        added = None if term is None else _sum(total, term, 1 if piece[at] == "+" else -1)
+        if added is None:
             break
-        total += int(piece[at + 1]) if piece[at] == "+" else -int(piece[at + 1])
-        at += 2
+        total, at = added, end
     return total, at
+
+
+def _term(piece: Tokens, at: int) -> tuple[Offset | None, int]:
+    """An integer, a macro of lanes or a multiple of one at this place, and where it ends; None for anything else."""
+    number, end = 1, at
+    if _NUMBER.fullmatch(piece[at]):
+        number, end = int(piece[at]), at + 1
+        if piece[end : end + 1] != ("*",):
+            return (None, at) if piece[end : end + 1] and piece[end] in _TIGHT else (Offset(number), end)
+        end += 1
+    macro = piece[end] if end < len(piece) else ""
+    end += 1
+    bound = end < len(piece) and piece[end] in _TIGHT
+    return (Offset(0, number, macro), end) if _MACRO.fullmatch(macro) and not bound else (None, at)
+
+
+def _sum(a: Offset, b: Offset, sign: int) -> Offset | None:
+    """Of two offsets, or their difference; None where they count vectors of different lanes."""
+    if a.vectors and b.vectors and a.macro != b.macro:
+        return None
+    vectors = a.vectors + sign * b.vectors
+    return Offset(a.number + sign * b.number, vectors, (a.macro or b.macro) if vectors else "")
 
 
 def _fixed(piece: Sequence[str], at: int) -> bool:

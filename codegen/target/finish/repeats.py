@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
 from codegen.record import record
-from codegen.target.finish.alike import Substitution, Tokens, is_name, shape, substitution, tokens
+from codegen.target.finish.alike import NOTHING, Substitution, Tokens, is_name, shape, substitution, tokens
 from codegen.target.finish.rows import side_by_side
 from codegen.target.finish.wrap import WIDTH, wrap
 
@@ -150,10 +150,11 @@ def _classes(pieces: Mapping[int, Sequence[Tokens]]) -> list[list[RepeatedUse]]:
                 uses.append(RepeatedUse(n, names))
                 break
         else:
-            classes.append([RepeatedUse(n, {token: (token, 0) for token in chain(*piece) if is_name(token)})])
+            classes.append([RepeatedUse(n, {token: (token, NOTHING) for token in chain(*piece) if is_name(token)})])
     return [uses for uses in classes if len(uses) > 1]
 
 
 def _differing(uses: Sequence[RepeatedUse], piece: Sequence[Tokens]) -> tuple[str, ...]:
     """The names that are others elsewhere, in the order of the text."""
-    return tuple(n for n in dict.fromkeys(chain(*piece)) if any(u.names.get(n, (n, 0)) != (n, 0) for u in uses))
+    names = dict.fromkeys(chain(*piece))
+    return tuple(n for n in names if any(u.names.get(n, (n, NOTHING)) != (n, NOTHING) for u in uses))

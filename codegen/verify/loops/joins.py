@@ -40,15 +40,28 @@ def read_join(cursor: Cursor, lanes: Lanes, op: str, target: str, names: Sequenc
     if len(holds) != 1:
         raise Unread("a partial result is lost")
     (last,) = holds
+    if lanes.wider:
+        cursor.expect("for", f"int tw_lane = 0; tw_lane < {lanes.macro}; tw_lane++")
+        _read_lane(cursor, op, target, f"{last}[tw_lane]")
+        cursor.expect("/for")
+        return
     if op in _BETTER:
         for k in range(lanes.count):
-            cursor.expect("if", f"{last}[{k}] {_BETTER[op]} {target}")
-            cursor.expect("stmt", f"{target} = {last}[{k}];")
-            cursor.expect("/if")
+            _read_lane(cursor, op, target, f"{last}[{k}]")
         return
     start, text = f"{target} = {target} {_SIGN[op]} ", cursor.expect("stmt").text
     if not text.startswith(start) or not _is_all(text[len(start) : -1], last, lanes.count, _SIGN[op]):
         raise Unread(f"`{text}` does not bring all lanes of `{last}` to `{target}`")
+
+
+def _read_lane(cursor: Cursor, op: str, target: str, lane: str) -> None:
+    """Reads how one lane goes into the target: where it is better, or by the operation."""
+    if op in _BETTER:
+        cursor.expect("if", f"{lane} {_BETTER[op]} {target}")
+        cursor.expect("stmt", f"{target} = {lane};")
+        cursor.expect("/if")
+    else:
+        cursor.expect("stmt", f"{target} = {target} {_SIGN[op]} {lane};")
 
 
 def _other(text: str, x: str, op: str, kind: str) -> str:

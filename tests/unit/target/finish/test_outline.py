@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from codegen.target.finish.alike import added_up, substitution, tokens
+from codegen.target.finish.alike import NOTHING, Offset, Substitution, added_up, substitution, tokens
 from codegen.target.finish.outline import outlined, same_code
 from codegen.target.finish.rows import laid_out, side_by_side
 from tests.macros import without_macros
@@ -30,9 +30,13 @@ def rows(array: str, to: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("one", "two", "names"), [
-    ("a[i][j + 1] = b0;", "a[i + 2][j + 1] = b1;", {"i": ("i", 2), "b0": ("b1", 0)}),
-    ("a[i - 1] + a[i + 1]", "a[i] + a[i + 2]", {"i": ("i", 1)}),
-    ("*(v *)(p + j)", "*(v *)(p + j + 4)", {"j": ("j", 4)}),
+    ("a[i][j + 1] = b0;", "a[i + 2][j + 1] = b1;", {"i": ("i", Offset(2)), "b0": ("b1", NOTHING)}),
+    ("a[i - 1] + a[i + 1]", "a[i] + a[i + 2]", {"i": ("i", Offset(1))}),
+    ("*(v *)(p + j)", "*(v *)(p + j + 4)", {"j": ("j", Offset(4))}),
+    ("a[j]", "a[j + 2 * TW_F64_LANES + 1]", {"j": ("j", Offset(1, 2, "TW_F64_LANES"))}),
+    ("a[j + TW_F64_LANES]", "a[j + 2 * TW_F64_LANES]", {"j": ("j", Offset(0, 1, "TW_F64_LANES"))}),
+    ("a[j + TW_F64_LANES]", "a[j + TW_F32_LANES]", None),
+    ("a[j]", "a[j + TW_F64_LANES / 2]", None),
     ("a[2 * i]", "a[2 * i + 1]", None),  # `2 * i + 1` would stand there, and read as if it were twice that
     ("a[i] + a[i + 1]", "a[i] + a[i + 2]", None),
     ("low(a)", "high(a)", None),  # functions and macros keep their names
@@ -41,13 +45,15 @@ def rows(array: str, to: str) -> list[str]:
     ("f(x + 1.5)", "f(x + 2.5)", None),
     ("a[i] = 1;", "a[i] = 2;", None),
 ])  # fmt: skip
-def test_what_makes_one_of_the_other(one: str, two: str, names: dict[str, tuple[str, int]] | None) -> None:
+def test_what_makes_one_of_the_other(one: str, two: str, names: Substitution | None) -> None:
     found = substitution([tokens(one)], [tokens(two)])
-    assert (found and {n: to for n, to in found.items() if to != (n, 0)}) == names
+    assert (found and {n: to for n, to in found.items() if to != (n, NOTHING)}) == names
 
 
 def test_sums_in_subscripts() -> None:
     assert added_up(tokens("a[i + 2 - 1] + x + 2 - 1")) == tokens("a[i + 1] + x + 2 - 1")
+    twice = tokens("a[j + TW_F64_LANES + 1 + TW_F64_LANES - 3]")
+    assert added_up(twice) == tokens("a[j + 2 * TW_F64_LANES - 2]")
     assert added_up(tokens("a[2 * i + 1 - 1]")) == tokens("a[2 * i + 1 - 1]")  # nobody asks for more
 
 

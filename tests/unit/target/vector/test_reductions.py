@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -142,15 +143,28 @@ def run(bodies: dict[str, tuple[str, bool]], real: str, made: str, data: str, fi
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("real, words", [("double", "3 of 16"), ("float", "4 of 16"), ("float", "1 of 32")])
-def test_gathered(real: str, words: str, tmp_path: Path) -> None:
-    made = planned(source(GATHER, real), f"vector i by {words} bytes", True, GATHER)
+def at_width(made: str, width: int) -> str:
+    """The text where vectors that leave their width open have so many bytes, whatever this machine has."""
+    return re.sub(r"(#define TW_VECTOR_BYTES) \d+", rf"\1 {width}", made)
+
+
+@pytest.mark.parametrize(
+    "real, words, width",
+    [("double", "3 of 16", 64), ("float", "4 of 16", 16), ("double", "2 of 16", 32), ("float", "1 of 32", 16)],
+)
+def test_gathered(real: str, words: str, width: int, tmp_path: Path) -> None:
+    made = at_width(planned(source(GATHER, real), f"vector i by {words} bytes", True, GATHER), width)
+    assert ("tw_lane" in made) == ("of 16" in words)
     run(GATHER, real, made, EXACT.replace("REAL", real), 1, tmp_path)
 
 
-@pytest.mark.parametrize("real, words", [("double", "3 of 16"), ("float", "2 of 16"), ("double", "1 of 64")])
-def test_around_loops_keeps_every_bit(real: str, words: str, tmp_path: Path) -> None:
-    made = planned(source(OUTER, real), f"vector i by {words} bytes", bodies=OUTER)
+@pytest.mark.parametrize(
+    "real, words, width",
+    [("double", "3 of 16", 16), ("double", "3 of 16", 32), ("float", "2 of 16", 64), ("double", "1 of 64", 16)],
+)
+def test_around_loops_keeps_every_bit(real: str, words: str, width: int, tmp_path: Path) -> None:
+    made = at_width(planned(source(OUTER, real), f"vector i by {words} bytes", bodies=OUTER), width)
+    assert ("TW_VECTOR_BYTES" in made) == ("of 16" in words)
     run(OUTER, real, made, ROUGH.replace("REAL", real), 0, tmp_path)
 
 
@@ -189,12 +203,20 @@ TAPS = """void f(int n, int m, int l, double y[n], double x[n + l], double w[m][
 def test_elements_that_no_loop_comes_to_are_left_alone(end: str, test: str, tmp_path: Path) -> None:
     """The loops inside may not run, and the elements not be there. Where that is known ahead they stay in registers."""
     made = planned(TAPS.replace("END", end), "vector i by 1 of 16 bytes")
-    kept = made.split("for (long p = 0")[0].rstrip().endswith("tw_f64x2u v0 = TW_F64X2U(y[i]);")
+    kept = made.split("for (long p = 0")[0].rstrip().endswith("tw_f64v v0 = TW_F64V(y[i]);")
     assert kept == bool(test) and test in made
     calls = [f"f({sizes}, 0, 0, 0);" for sizes in ("40, 0, 5", "0, 3, 5", *(["40, 3, 0"] if end != "3" else []))]
     (tmp_path / "t.c").write_text(f"{made}int main(void) {{ {' '.join(calls)} return 0; }}\n")
     subprocess.run(["cc", "-O1", "-fopenmp", "-w", "-o", tmp_path / "t", tmp_path / "t.c"], check=True)
     assert subprocess.run([tmp_path / "t"]).returncode == 0
+
+
+def test_short_loops_take_fewer_vectors_where_these_are_long() -> None:
+    """Sixteen iterations are eight vectors of two, four of four, or two of eight."""
+    text = TAPS.replace("i < n", "i < 16").replace("END", "l").replace("x[n + l]", "x[16 + l]").replace("y[n]", "y[16]")
+    made = planned(text, "vector i by 8 of 16 bytes")
+    assert re.findall(r"/\* (\w+) vectors? at a time", made) == ["8", "4", "2"]
+    assert "TW_F64X2U" in planned(text.replace("16", "12"), "vector i by 2 of 16 bytes")  # long ones would leave four
 
 
 def test_order_is_kept_without_leave() -> None:
@@ -211,8 +233,9 @@ def test_compilers_cannot_be_told_of_elements() -> None:
 def test_the_tool_finds_them() -> None:
     dot = "double f(int n, double x[n])\n{\n    double s = 0;\n#pragma scop\n"
     dot += "    for (int i = 0; i < n; i++) s += x[i] * x[i];\n#pragma endscop\n    return s;\n}\n"
-    assert "w3 = w3 + (TW_F64X2U(x[i + 6])" in generate("in.c", dot, replace(GenOptions(), reassociate=True)).text
-    assert "TW_F64X2U" not in generate("in.c", dot, GenOptions()).text
+    free = generate("in.c", dot, replace(GenOptions(), reassociate=True)).text
+    assert "w3 = w3 + (TW_F64V(x[i + 3 * TW_F64_LANES])" in free
+    assert "TW_F64V" not in generate("in.c", dot, GenOptions()).text
     made = generate("in.c", source({"lags": OUTER["lags"]}, "double"), GenOptions()).text
     assert "v1 = v1 + (x[k] * TW_F64X2U(x[i + k + 2]));" in made
     whole = generate("in.c", source({"lags": OUTER["lags"]}, "int"), GenOptions()).text

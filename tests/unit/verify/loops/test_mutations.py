@@ -70,6 +70,10 @@ DAMAGES = {
     "the least in place of the greatest": ("greatest", "w1 > w0", "w1 < w0"),
     "a lane of the greatest is lost": ("greatest", "          if (w0[2] > y[0]) y[0] = w0[2];\n", ""),
     "the greatest so far is forgotten": ("greatest", "w1 = y[0] - (tw_f64x4u){0}", "w1 = {0}"),
+    "the first lane of an open sum is lost": ("open sum", "tw_lane = 0", "tw_lane = 1"),
+    "lanes of another width": ("open sum", "tw_lane < TW_F64_LANES", "tw_lane < 2"),
+    "one lane again and again": ("open sum", "+ w0[tw_lane]", "+ w0[0]"),
+    "a lane of the greatest is stored anyway": ("open greatest", "if (w0[tw_lane] > y[0]) y[0]", "y[0]"),
     "a loop for threads that is another one": ("shared", "parallel for simd\n        for (long i = 0; i < n",
                                                "parallel for simd\n        for (long i = 0; i < n - 1"),
     "a loop for threads that does other things": (

@@ -124,6 +124,7 @@ LANES = {
     "greatest": "for (int i = 0; i < n; i++) y[0] = x[i] > y[0] ? x[i] : y[0];",
     "factors": "for (int i = 0; i < n; i++) y[0] *= x[i];",
 }
+OPEN = {"open sum": LANES["sum"], "open greatest": LANES["greatest"]}  # the text leaves open how long vectors are
 
 
 @record
@@ -155,9 +156,11 @@ def printed(name: str) -> Printed:
         head = "void f(int n, int m, const int *k, double **q, double **p, const double *c)"
         text = f"{head}\n{{\n#pragma scop\n    {ROWS[name]}\n#pragma endscop\n}}\n"
         return _printed(text, GenOptions(plan_text="region 1\n  vector j by 2 of 16 bytes\n"))
-    body, plan = (LANES[name], "vector i by 2 of 32 bytes") if name in LANES else CASES[name]
+    gathered = {**LANES, **OPEN}
+    asked = f"vector i by 2 of {16 if name in OPEN else 32} bytes"
+    body, plan = (gathered[name], asked) if name in gathered else CASES[name]
     text = f"{HEAD}\n{{\n#pragma scop\n    {body}\n#pragma endscop\n}}\n"
-    return _printed(text, GenOptions(plan_text=f"region 1\n  {plan}\n", reassociate=name == "dot" or name in LANES))
+    return _printed(text, GenOptions(plan_text=f"region 1\n  {plan}\n", reassociate=name == "dot" or name in gathered))
 
 
 def _printed(source: str, options: GenOptions) -> Printed:
@@ -172,4 +175,4 @@ def _printed(source: str, options: GenOptions) -> Printed:
     return Printed(views, region_text(views, around), around)
 
 
-NAMES = (*CASES, *OTHERS, *LANES, *ROWS)
+NAMES = (*CASES, *OTHERS, *LANES, *OPEN, *ROWS)
