@@ -25,7 +25,7 @@ from codegen.recognize.privatize.privates import privatize, privatize_roomy
 from codegen.recognize.reductions import free_pairs
 from codegen.recognize.stores import settled
 from codegen.record import record
-from codegen.scop.dependences import compute_dependences
+from codegen.scop.dependences import compute_dependences, value_flows
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.source.macros.named import without_names
 from codegen.source.parse import Parsed, parse_with_gaps
@@ -150,10 +150,8 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
         raise Unsupported("pointer-unknown", why, site.loc, "use subscripts in place of a pointer that moves")
     tree, found = found.tree, replace(found, scop=settled(found.scop, site, found.tree))
     found = replace(found, scop=target.prepared(found.scop))
-    deps = compute_dependences(found.scop, tree)
-    scop = privatize(found.scop, tree, deps, site)
-    if scop is not found.scop:
-        deps = compute_dependences(scop, tree)
+    scop = privatize(found.scop, tree, value_flows(found.scop, tree), site)
+    deps = compute_dependences(scop, tree)
     if target.private_arrays:
         scop, deps = privatize_roomy(scop, tree, deps, site)
     last = lastprivates(scop, tree, deps) if target.private_arrays else None

@@ -26,7 +26,8 @@ from codegen.mpi.pairs import two_ranks
 from codegen.mpi.phase_program import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
-from codegen.scop.dependences import last_writers, order_map, param_space
+from codegen.scop.dependences import order_map, param_space
+from codegen.scop.flows import last_writers
 from codegen.scop.isl_helpers import maps_of
 from codegen.transform.program import Program
 

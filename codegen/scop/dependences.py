@@ -8,12 +8,13 @@ accesses of the same element; together with flow they order all conflicting pair
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import TypeVar
 
 import islpy as isl
 
 from codegen.record import record
-from codegen.scop.isl_helpers import maps_of
+from codegen.scop.flows import apart, false_dependences, last_writers, times_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node, order
 
@@ -119,6 +120,24 @@ def one_object(scop: Scop, name: str, write: bool) -> isl.UnionMap:
     return total
 
 
+@record
+class ValueFlows:
+    """From last writers to readers, by array, and the reads that no instance of the region feeds."""
+
+    flows: Mapping[str, isl.UnionMap]
+    live_in: isl.UnionMap
+
+
+def value_flows(scop: Scop, tree: Node) -> ValueFlows:
+    """Where values come from in the order `tree` gives. What anti and output dependences are is not asked."""
+    schedule = order_map(scop, tree, everywhere=True)
+    found = {name: _through(scop, tree, name, schedule) for name in sorted(scop.arrays)}
+    live_in = isl.UnionMap.empty(param_space(scop))
+    for one in found.values():
+        live_in = live_in.union(one.unfed)
+    return ValueFlows({name: one.flow for name, one in found.items() if not one.writes.is_empty()}, live_in)
+
+
 def compute_dependences(scop: Scop, tree: Node, free: Mapping[str, isl.UnionMap] | None = None) -> Dependences:
     """Dependences of the region in the order `tree` gives, for parameters that satisfy its guard.
 
@@ -159,22 +178,25 @@ class _Through:
     flow: isl.UnionMap  # from last writers to readers
     unfed: isl.UnionMap  # reads without a writer
     schedule: isl.UnionMap
-    parts: tuple[tuple[isl.UnionMap, isl.UnionMap], ...]  # reads and writes of elements that are known to differ
+    parts: tuple[tuple[isl.UnionMap, ...], ...]  # reads, writes and flow of elements that are known to differ
 
     def false(self) -> list[Dependence]:
         """Anti and output dependences; not asked for where steps may be swapped."""
         known: list[Dependence] | None = self.__dict__.get("_false")
         if known is None:
             try:
-                parts = [(r, w, times_of(self.schedule, r, w)) for r, w in self.parts]
-                known = [d for part in parts for d in false_dependences(self.name, *part)]
-                known = _of_kinds(self.name, known) if len(self.parts) > 1 else known
+                known = self._by_next_writers()
             except isl.Error:
                 none = isl.UnionMap.empty(self.reads.get_space())
                 kept, _ = _conflicts(self.name, self.reads, self.writes, self.schedule, none)
                 known = [d for d in kept if d.kind != "flow"]
             self.__dict__["_false"] = known
         return known
+
+    def _by_next_writers(self) -> list[Dependence]:
+        found = [false_dependences(r, w, times_of(self.schedule, r, w), flow) for r, w, flow in self.parts]
+        kinds = [_joined(k) for k in zip(*found, strict=True)] if len(found) > 1 else found[0]
+        return [Dependence(kind, self.name, k) for kind, k in zip(("output", "anti"), kinds, strict=True)]
 
 
 # Forms of one region differ in a few arrays; what ties the others together is found once. By the objects that it
@@ -229,120 +251,20 @@ def _found(scop: Scop, name: str, schedule: isl.UnionMap) -> _Through:
     writes = union_maps(accesses_of(scop, name, True), space).intersect_params(scop.context)
     if writes.is_empty():
         return _Through(name, reads, writes, writes, reads, schedule, ())
-    parts = _apart(reads, writes)
-    flow, unfed = last_writers(*parts[0], times_of(schedule, *parts[0]))
-    for r, w in parts[1:]:
-        more, bare = last_writers(r, w, times_of(schedule, r, w))
-        flow, unfed = flow.union(more), unfed.union(bare)
-    if len(parts) > 1:
-        flow, unfed = flow.coalesce(), unfed.coalesce()
-    return _Through(name, reads, writes, flow, unfed, schedule, parts)
-
-
-def times_of(schedule: isl.UnionMap, *accesses: isl.UnionMap) -> isl.UnionMap:
-    """The times of the statements that make these accesses: isl takes all the others in hand, too."""
-    names = {m.get_tuple_name(isl.dim_type.in_) for a in accesses for m in maps_of(a)}
-    total = isl.UnionMap.empty(schedule.get_space())
-    for m in maps_of(schedule):
-        if m.get_tuple_name(isl.dim_type.in_) in names:
-            total = total.union(isl.UnionMap.from_map(m))
-    return total
-
-
-FEW = 8  # pieces of accesses that isl's flow analysis, which compares all pairs of them, takes at once
-
-
-def _apart(reads: isl.UnionMap, writes: isl.UnionMap) -> tuple[tuple[isl.UnionMap, isl.UnionMap], ...]:
-    """Accesses to elements that differ in constant subscripts, as in `lhs[i][0][1]`: no two parts have an element in
-    common."""
-    maps = [(k, isl.Map.from_basic_map(b)) for k, u in enumerate((reads, writes)) for m in maps_of(u)
-            for b in m.get_basic_maps()]  # fmt: skip
-    if len(maps) <= FEW:
-        return ((reads, writes),)
-    fixed = [_constants(m) for _, m in maps]
-    most = [d for d, _ in enumerate(fixed[0]) if 2 * sum(f[d] is not None for f in fixed) > len(maps)]
-    values = {d: sorted({x for f in fixed if (x := f[d]) is not None}) for d in most}
-    none = isl.UnionMap.empty(reads.get_space())
-    parts: dict[tuple[int, ...], list[isl.UnionMap]] = {}
-    for k, m in maps:
-        for key, part in _by_values(m, values):
-            both = parts.setdefault(key, [none, none])
-            both[k] = both[k].union(isl.UnionMap.from_map(part))
+    parts, unfed = [], isl.UnionMap.empty(space)
+    for r, w in apart(reads, writes):
+        flow, bare = last_writers(r, w, times_of(schedule, r, w))
+        parts.append((r, w, flow))
+        unfed = unfed.union(bare)
     if len(parts) == 1:
-        return ((reads, writes),)
-    return tuple((r, w) for _, (r, w) in sorted(parts.items()))
+        return _Through(name, reads, writes, parts[0][2], unfed, schedule, tuple(parts))
+    whole = _joined([flow for _, _, flow in parts])
+    return _Through(name, reads, writes, whole, unfed.coalesce(), schedule, tuple(parts))
 
 
-def _by_values(m: isl.Map, values: Mapping[int, Sequence[int]]) -> list[tuple[tuple[int, ...], isl.Map]]:
-    """An access in parts, by the places of some of its subscripts among these values; the last place is for others."""
-    found: list[tuple[tuple[int, ...], isl.Map]] = [((), m)]
-    for d, known in values.items():
-        now = []
-        for key, part in found:
-            for place, value in enumerate(known):
-                one = part.fix_val(isl.dim_type.out, d, isl.Val(value))
-                if not one.is_empty():
-                    now.append(((*key, place), one))
-                    part = part.subtract(one)
-            if not part.is_empty():
-                now.append(((*key, len(known)), part))
-        found = now
-    return found
-
-
-def _constants(m: isl.Map) -> list[int | None]:
-    """The subscripts of an access that are constants."""
-    values = [m.plain_get_val_if_fixed(isl.dim_type.out, d) for d in range(m.dim(isl.dim_type.out))]
-    return [int(v.get_num_si()) if v.is_int() else None for v in values]
-
-
-def _of_kinds(name: str, found: Sequence[Dependence]) -> list[Dependence]:
-    """One dependence of each kind."""
-    out: dict[str, isl.UnionMap] = {}
-    for d in found:
-        out[d.kind] = out[d.kind].union(d.relation) if d.kind in out else d.relation
-    return [Dependence(kind, name, relation.coalesce()) for kind, relation in out.items()]
-
-
-def last_writers(
-    reads: isl.UnionMap, writes: isl.UnionMap, schedule: isl.UnionMap
-) -> tuple[isl.UnionMap, isl.UnionMap]:
-    """From the last writer of an element to its reader, and the reads that no writer feeds.
-
-    isl's own flow analysis fails on some strided domains ("affine expression involves some of the domain
-    dimensions"); there the last writer is found as the latest of all earlier ones.
-    """
-    flow, unfed = isl.UnionMap.empty(reads.get_space()), isl.UnionMap.empty(reads.get_space())
-    try:
-        for sink in _sinks(reads):
-            one = isl.UnionAccessInfo.from_sink(sink).set_must_source(writes).set_schedule_map(schedule).compute_flow()
-            flow, unfed = flow.union(one.get_may_dependence()), unfed.union(one.get_may_no_source())
-        return flow.coalesce(), unfed
-    except isl.Error:
-        return latest_writers(reads, writes, schedule)
-
-
-def _sinks(reads: isl.UnionMap) -> list[isl.UnionMap]:
-    """Reads whose writers are found by themselves: as they are, or, where one statement has many of an array as in a
-    stencil, one by one."""
-    if all(m.n_basic_map() <= FEW for m in maps_of(reads)):
-        return [reads]
-    return [isl.UnionMap.from_basic_map(b) for m in maps_of(reads) for b in m.get_basic_maps()]
-
-
-def latest_writers(
-    reads: isl.UnionMap, writes: isl.UnionMap, schedule: isl.UnionMap
-) -> tuple[isl.UnionMap, isl.UnionMap]:
-    """As `last_writers`, straight from the definition: slower, but right where isl's flow analysis is not.
-
-    On tiled times, where a tile's first point is known by its bounds only, isl can name an earlier writer.
-    """
-    reader, element = reads.domain_map(), reads.range_map()  # from [reader -> element]
-    after = reader.apply_range(schedule).lex_gt_union_map(schedule)
-    earlier = element.apply_range(writes.reverse()).intersect(after)
-    latest = earlier.apply_range(schedule).lexmax().apply_range(schedule.reverse())
-    found = latest.intersect(earlier).apply_domain(reader).reverse()
-    return found.coalesce(), reads.subtract(earlier.domain().unwrap())
+def _joined(parts: Sequence[isl.UnionMap]) -> isl.UnionMap:
+    """All of them in few pieces."""
+    return reduce(isl.UnionMap.union, parts).coalesce()
 
 
 def _conflicts(
@@ -366,18 +288,3 @@ def _conflicts(
         "output": steps.subtract(free),
     }
     return [Dependence(kind, name, p.coalesce()) for kind, p in pairs.items()], steps.intersect(free).coalesce()
-
-
-def false_dependences(
-    name: str, reads: isl.UnionMap, writes: isl.UnionMap, schedule: isl.UnionMap
-) -> list[Dependence]:
-    """From each access to the next write of its element; those between two writes are output dependences."""
-    info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes)
-    output = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
-    if reads.is_empty():
-        return [Dependence("output", name, output.coalesce())]
-    info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(reads)
-    both = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
-    readers = reads.domain()
-    anti = both.intersect_domain(readers).subtract(output) if not output.is_empty() else both
-    return [Dependence("output", name, output.coalesce()), Dependence("anti", name, anti.coalesce())]

@@ -13,29 +13,32 @@ from codegen.scop.memo import remember
 
 def is_zero(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> bool:
     """Do all pairs share the loop's value?"""
-    return all(m.is_disjoint(_before(a, b)) and m.is_disjoint(_after(a, b)) for m, a, b in seen(relation, exprs))
+    return all(m.is_disjoint(before(a, b)) and m.is_disjoint(after(a, b)) for m, a, b in seen(relation, exprs))
 
 
 def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.UnionMap:
     """The pairs that share the loop's value: what inner loops still have to order."""
-    return union_of([m.intersect(_together(a, b)) for m, a, b in seen(relation, exprs)], relation.get_space())
+    return union_of([m.intersect(together(a, b)) for m, a, b in seen(relation, exprs)], relation.get_space())
 
 
 # Most dependences are asked about the same loops, again and again.
 
 
-@remember(2048)
-def _before(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+@remember(4096)
+def before(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+    """The pairs of points whose first has the smaller value; `formula` says at which points."""
     return formula(a).lt_map(formula(b))
 
 
-@remember(2048)
-def _after(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+@remember(4096)
+def after(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+    """Those whose first has the larger value."""
     return formula(a).gt_map(formula(b))
 
 
-@remember(2048)
-def _together(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+@remember(4096)
+def together(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
+    """Those that share the value."""
     return formula(a).eq_map(formula(b))
 
 

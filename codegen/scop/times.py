@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import islpy as isl
 
-from codegen.scop.isl_helpers import formula
+from codegen.scop.distance import after, before, together
+from codegen.scop.memo import remember
 
 _IN, _DIV, _PARAM = isl.dim_type.in_, isl.dim_type.div, isl.dim_type.param
 Pair = tuple[isl.PwAff, isl.PwAff]
@@ -36,18 +37,19 @@ def _in_order(pairs: isl.Map, first: Time, then: Time, rising: Callable[[isl.PwA
             if a != b:
                 return a < b or bool(pairs.is_empty())
             continue
-        before, after = _values(pairs, a, b)
-        cut = rising(before, after)
-        if not pairs.is_disjoint(cut[0].gt_map(cut[1]) if cut else before.gt_map(after)):
+        x, y = _values(pairs, a, b)
+        cut = rising(x, y)
+        if not pairs.is_disjoint(after(*cut) if cut else after(x, y)):
             return False
         if cut:
             continue
-        pairs = pairs.intersect(before.eq_map(after))
+        pairs = pairs.intersect(together(x, y))
         if pairs.is_empty():
             return True
     return bool(pairs.is_empty())
 
 
+@remember(4096)
 def _both_cut(a: isl.PwAff, b: isl.PwAff) -> Pair | None:
     """What is rounded down in these, times its denominator, where they rise with that alone, and alike; None where it
     is not that simple."""
@@ -82,9 +84,9 @@ def earlier(pairs: isl.Map, first: Time, then: Time) -> isl.Map:
             if a != b:
                 return found.union(pairs) if a < b else found
             continue
-        before, after = _values(pairs, a, b)
-        found = found.union(pairs.intersect(before.lt_map(after)))
-        pairs = pairs.intersect(before.eq_map(after))
+        x, y = _values(pairs, a, b)
+        found = found.union(pairs.intersect(before(x, y)))
+        pairs = pairs.intersect(together(x, y))
         if pairs.is_empty():
             return found
     return found
@@ -103,6 +105,6 @@ def _values(pairs: isl.Map, a: isl.PwAff | int, b: isl.PwAff | int) -> tuple[isl
 def _on(value: isl.PwAff | int, space: isl.Space) -> isl.PwAff:
     """A time as a function of instances."""
     if not isinstance(value, int):
-        return formula(value)
+        return value
     zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
     return isl.PwAff.from_aff(zero.add_constant_val(isl.Val(value)))

@@ -166,14 +166,21 @@ def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
         yield from walk(child, (*path, k))
 
 
-def loops(node: Node, above: tuple[str, ...] = (), path: Path = ()) -> Iterator[FoundLoop]:
+def loops(node: Node) -> tuple[FoundLoop, ...]:
     """All loops, outermost first, with the names around them."""
+    known: tuple[FoundLoop, ...] | None = node.__dict__.get("_all_loops")
+    if known is None:  # as for statements
+        known = node.__dict__["_all_loops"] = tuple(_loops(node, (), ()))
+    return known
+
+
+def _loops(node: Node, above: tuple[str, ...], path: Path) -> Iterator[FoundLoop]:
     if isinstance(node, Band):
         for m, loop in enumerate(node.loops):
             yield FoundLoop(path, m, loop, node, above)
             above = (*above, loop.name)
     for k, child in enumerate(kids(node)):
-        yield from loops(child, above, (*path, k))
+        yield from _loops(child, above, (*path, k))
 
 
 def enclosing(node: Node, stmt: str) -> tuple[Loop, ...]:
@@ -194,16 +201,24 @@ def seq(children: tuple[Node, ...] | list[Node]) -> Node:
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 
-def order(node: Node, stmt: str) -> list[isl.PwAff | int]:
-    """Execution order of a statement as a list: positions in sequences (ints) and loop values."""
+def order(node: Node, stmt: str) -> tuple[isl.PwAff | int, ...]:
+    """Execution order of a statement: positions in sequences (ints) and loop values."""
     if isinstance(node, Leaf):
-        return []
+        return ()
+    known: dict[str, tuple[isl.PwAff | int, ...]] = node.__dict__.setdefault("_orders", {})  # as for statements
+    found = known.get(stmt)
+    if found is None:
+        found = known[stmt] = _order(node, stmt)
+    return found
+
+
+def _order(node: Node, stmt: str) -> tuple[isl.PwAff | int, ...]:
     if isinstance(node, Seq):
         k = next(k for k, c in enumerate(node.children) if stmt in statements(c))
-        return [k, *order(node.children[k], stmt)]
-    if isinstance(node, Band):
-        return [*[lp.exprs[stmt] for lp in node.loops], *order(node.child, stmt)]
-    return order(node.child, stmt)
+        return (k, *order(node.children[k], stmt))
+    assert isinstance(node, (Band, Hold))
+    rest = order(node.child, stmt)
+    return (*[lp.exprs[stmt] for lp in node.loops], *rest) if isinstance(node, Band) else rest
 
 
 def has_band(node: Node) -> bool:

@@ -18,18 +18,10 @@ from codegen.plan.model import Relayout
 from codegen.recognize.access.dereferenceable import certain
 from codegen.recognize.privatize.expansion import NoExpansion, last_subscripts, size_text
 from codegen.recognize.stores import left_alone
-from codegen.scop.dependences import (
-    Dependence,
-    Dependences,
-    accesses_of,
-    last_writers,
-    order_map,
-    param_space,
-    times_of,
-    union_maps,
-)
+from codegen.scop.dependences import Dependence, Dependences, accesses_of, order_map, param_space, union_maps
 from codegen.scop.element_access import element_access, in_one_piece
 from codegen.scop.expr import Ref, is_code
+from codegen.scop.flows import last_writers, times_of
 from codegen.scop.model import Access, Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq
 from codegen.transform.find import free_name, illegal

@@ -11,8 +11,9 @@ from __future__ import annotations
 import islpy as isl
 
 from codegen.record import record
-from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
+from codegen.scop.dependences import accesses_of, order_map, param_space, union_maps
 from codegen.scop.expr import Ref
+from codegen.scop.flows import last_writers
 from codegen.scop.model import Access, Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Node
 from codegen.verify.guards import Parameters

@@ -9,7 +9,8 @@ import islpy as isl
 
 from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
-from codegen.scop.dependences import Dependences, latest_writers, param_space
+from codegen.scop.dependences import Dependences, param_space
+from codegen.scop.flows import latest_writers
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop
 from codegen.scop.tree import CONCURRENT, PARALLEL, PIPELINED

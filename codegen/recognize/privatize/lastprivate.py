@@ -26,14 +26,8 @@ from codegen.recognize.privatize.gain import gains
 from codegen.recognize.privatize.privates import common_loops, fresh, make_inside, same_iterator, small, users_of
 from codegen.recognize.stores import left_alone
 from codegen.record import record
-from codegen.scop.dependences import (
-    Dependences,
-    compute_dependences,
-    last_writers,
-    order_map,
-    param_space,
-    union_maps,
-)
+from codegen.scop.dependences import Dependences, compute_dependences, order_map, param_space, union_maps
+from codegen.scop.flows import last_writers
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import Node, Seq, enclosing, statements

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
+from codegen.scop.dependences import accesses_of, order_map, param_space, union_maps
+from codegen.scop.flows import last_writers
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node
 

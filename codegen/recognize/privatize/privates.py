@@ -8,6 +8,7 @@ its own, and loops become parallel. Where one scalar serves several purposes one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import islpy as isl
@@ -15,26 +16,26 @@ import islpy as isl
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.recognize.privatize.expansion import NoExpansion, ends_of
 from codegen.recognize.privatize.gain import gains
-from codegen.scop.dependences import Dependences, compute_dependences
+from codegen.scop.dependences import Dependences, ValueFlows, compute_dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.scop.tree import Node, enclosing
 
 
-def privatize(scop: Scop, tree: Node, deps: Dependences, site: RegionSite) -> Scop:
+def privatize(scop: Scop, tree: Node, found: ValueFlows, site: RegionSite) -> Scop:
     """The scop with such variables made the region's own; the same object when there are none."""
     changed = scop
     for name in sorted(scop.arrays):
         array = scop.arrays[name]
-        if array.inside or not _forgotten(array, site) or fed_from_outside(deps, name):
+        if array.inside or not _forgotten(array, site) or fed_from_outside(found.live_in, name):
             continue
         if not array.rank:
-            for k, users in enumerate(_purposes(scop, deps, name)):
+            for k, users in enumerate(_purposes(scop, found.flows, name)):
                 own = name if k == 0 else fresh(changed, f"{name}{k + 1}")
-                changed = make_inside(changed, name, own, users, shared_depth(scop, tree, deps, name, users))
+                changed = make_inside(changed, name, own, users, shared_depth(scop, tree, found.flows, name, users))
         elif small(scop, name):
             names = users_of(scop, name)
-            depth = shared_depth(scop, tree, deps, name, names)
+            depth = shared_depth(scop, tree, found.flows, name, names)
             changed = make_inside(changed, name, name, names, depth) if depth else changed
     return changed
 
@@ -48,10 +49,10 @@ def privatize_roomy(
     for name in sorted({d.array for d in deps.all if d.kind != "flow"}):
         array = scop.arrays[name]
         wanted = not array.inside and array.rank and not array.fits and plain(scop, name)
-        if not wanted or not _forgotten(array, site) or fed_from_outside(deps, name):
+        if not wanted or not _forgotten(array, site) or fed_from_outside(deps.live_in, name):
             continue
         users = users_of(scop, name)
-        depth = shared_depth(scop, tree, deps, name, users)
+        depth = shared_depth(scop, tree, deps.flows, name, users)
         extents = _extents(scop, name)
         if depth and extents:
             made = make_inside(made, name, name, users, depth)
@@ -105,17 +106,17 @@ def users_of(scop: Scop, name: str) -> tuple[str, ...]:
     return tuple(s.name for s in scop.statements if any(a.array == name for a in s.accesses))
 
 
-def fed_from_outside(deps: Dependences, name: str) -> bool:
+def fed_from_outside(live_in: isl.UnionMap, name: str) -> bool:
     """Is a value from before the region read?"""
     found: list[str] = []
-    deps.live_in.foreach_map(lambda m: found.append(m.get_tuple_name(isl.dim_type.out)))
+    live_in.foreach_map(lambda m: found.append(m.get_tuple_name(isl.dim_type.out)))
     return name in found
 
 
-def _purposes(scop: Scop, deps: Dependences, name: str) -> list[tuple[str, ...]]:
+def _purposes(scop: Scop, flows: Mapping[str, isl.UnionMap], name: str) -> list[tuple[str, ...]]:
     """The statements that use the scalar, in groups between which no value flows."""
     groups = [{s.name} for s in scop.statements if any(a.array == name for a in s.accesses)]
-    for m in maps_of(deps.flows[name]) if name in deps.flows else ():
+    for m in maps_of(flows[name]) if name in flows else ():
         ends = {m.get_tuple_name(isl.dim_type.in_), m.get_tuple_name(isl.dim_type.out)}
         tied = [g for g in groups if g & ends]
         groups = [g for g in groups if not g & ends] + [set().union(*tied)]
@@ -129,11 +130,13 @@ def fresh(scop: Scop, name: str) -> str:
     return name
 
 
-def shared_depth(scop: Scop, tree: Node, deps: Dependences, name: str, names: tuple[str, ...]) -> int:
+def shared_depth(
+    scop: Scop, tree: Node, flows: Mapping[str, isl.UnionMap], name: str, names: tuple[str, ...]
+) -> int:
     """How many outer loops separate the values that these statements pass on."""
     users = [s for s in scop.statements if s.name in names]
     common = common_loops(tree, users)
-    flow = [m for m in maps_of(deps.flows[name]) if m.get_tuple_name(isl.dim_type.in_) in names]
+    flow = [m for m in maps_of(flows[name]) if m.get_tuple_name(isl.dim_type.in_) in names]
     depth = 0
     while depth < common and all(same_iterator(m, depth) for m in flow):
         depth += 1

@@ -10,7 +10,8 @@ from functools import partial
 import islpy as isl
 
 from codegen.record import record
-from codegen.scop.dependences import Dependences, domain, known_through, one_object, order_map, param_space, times_of
+from codegen.scop.dependences import Dependences, domain, known_through, one_object, order_map, param_space
+from codegen.scop.flows import times_of
 from codegen.scop.isl_helpers import maps_of, schedule_kind
 from codegen.scop.memo import remember
 from codegen.scop.model import Scop

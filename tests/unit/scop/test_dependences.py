@@ -8,8 +8,9 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.region_model import Modelled, model_region
-from codegen.scop import dependences
-from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
+from codegen.scop import dependences, flows
+from codegen.scop.dependences import accesses_of, order_map, param_space, union_maps
+from codegen.scop.flows import last_writers
 from codegen.source_file import open_source
 
 KERNELS = Path(__file__).resolve().parents[3] / "examples" / "kernels"
@@ -41,7 +42,7 @@ def test_many_reads_are_fed_as_if_they_were_asked_for_at_once(monkeypatch: pytes
     reads = " + ".join(f"a[i + {k}]" for k in range(-5, 6))
     body = f"for (int t = 0; t < m; t++) for (int i = 5; i < n - 5; i++) a[i] = {reads};"
     one_by_one = region("int n, int m, double *a", body).program.deps
-    monkeypatch.setattr(dependences, "FEW", 100)
+    monkeypatch.setattr(flows, "FEW", 100)
     at_once = region("int n, int m, double *a", body).program.deps
     assert one_by_one.flows["a"].is_equal(at_once.flows["a"])
     assert one_by_one.live_in.is_equal(at_once.live_in)
@@ -103,8 +104,8 @@ def test_constant_subscripts_are_told_apart_before_the_flow_analysis(
     text = "".join([head, first, *lines, "  }\n#pragma endscop\n}\n"])
     (s,) = open_source("c.c", text, GenOptions()).slices
     found = []
-    for few in (1000, dependences.FEW):
-        monkeypatch.setattr(dependences, "FEW", few)
+    for few in (1000, flows.FEW):
+        monkeypatch.setattr(flows, "FEW", few)
         monkeypatch.setattr(dependences, "_KNOWN", {})
         model = model_region(s, GenOptions())
         assert model is not None
@@ -123,3 +124,41 @@ def test_times_among_some_statements() -> None:
     assert near == far == [0, i, 0, -1, 0, i, 1, -1, 1, i, -1]
     assert dependences._relative([[2, i, 7], [2, i, 3], [9, i]]) != near
     assert dependences._relative([[0, i, 0], [1, i, 0], [1, i]]) != near
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{ a[i] = 1; a[i] *= 3; a[i] += b[i]; }",  # all reads are of what the statement writes itself
+        "{ a[i] = b[i]; a[i] *= 3; b[i] = a[i] + a[i + 1]; }",  # some are
+        "{ a[i] += a[i + 1]; b[i] = a[i]; a[i + 1] += b[i]; }",
+        "{ if (i > 3) a[i] += 1; a[2 * i] *= a[i]; }",
+        "for (int j = 0; j < i; j++) { a[j] += b[i]; b[j] -= a[i]; a[0] *= 2; }",
+    ],
+)
+def test_false_dependences_lead_to_the_next_write(body: str) -> None:
+    model = region("int n, double *restrict a, double *restrict b", f"for (int i = 0; i < n; i++) {body}")
+    scop, deps = model.program.scop, model.program.deps
+    times = order_map(scop, model.program.tree)
+    for name in ("a", "b"):
+        reads, writes = (
+            union_maps(accesses_of(scop, name, w), param_space(scop)).intersect_params(scop.context)
+            for w in (False, True)
+        )
+        output = _to_the_next(writes, writes, times)
+        want = {"output": output, "anti": _to_the_next(reads, writes, times).subtract(output)}
+        for kind, pairs in want.items():
+            found = [d.relation for d in deps.all if (d.kind, d.array) == (kind, name)]
+            assert found[0].is_equal(pairs) if found else pairs.is_empty()
+
+
+def _to_the_next(accesses: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """From each access to the next write of its element, straight from the definition."""
+
+    def later(first: isl.UnionMap) -> isl.UnionMap:
+        same = first.range_map().apply_range(writes.range_map().reverse())
+        when = (x.domain_map().apply_range(times) for x in (first, writes))
+        return same.intersect(next(when).lex_lt_union_map(next(when)))
+
+    found = later(accesses).subtract(later(accesses).apply_range(later(writes)))
+    return found.apply_domain(accesses.domain_map()).apply_range(writes.domain_map())
