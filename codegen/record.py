@@ -102,12 +102,23 @@ def _compile(cls: type) -> None:
 
 
 def _describe(cls: type) -> None:
-    """Make the fields of a record class as `dataclasses` knows them, once."""
+    """Make the fields of a record class as `dataclasses` knows them, once; that itself takes several times as long."""
     own: Mapping[str, Any] = cls.__dict__
     with _completing:
-        _defaults(cls)  # first: what is described loses the factories of its defaults
         if isinstance(own["__dataclass_fields__"], _Later):
-            dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+            _put(cls, {"__dataclass_fields__": _fields(cls), "__dataclass_params__": _PARAMETERS})
+
+
+def _fields(cls: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        found |= getattr(base, "__dataclass_fields__", {})
+    for name, annotation in cls.__annotations__.items():
+        default = _defaults(cls)[name]
+        made: Any = default if isinstance(default, Field) else field(default=default)
+        made.name, made.type, made.kw_only, made._field_type = name, annotation, False, _PLAIN
+        found[name] = made
+    return found
 
 
 def _defaults(cls: type) -> dict[str, Any]:
@@ -178,3 +189,14 @@ def _delattr(self: Any, name: str) -> None:
 _SHARED = {
     "__eq__": _eq, "__hash__": _hash, "__repr__": _repr, "__setattr__": _setattr, "__delattr__": _delattr,
 }
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class _Described:
+    """What `dataclasses` writes down of a class and its fields."""
+
+    any: object = None
+
+
+_PARAMETERS: Any = vars(_Described)["__dataclass_params__"]
+_PLAIN: Any = vars(_Described)["__dataclass_fields__"]["any"]._field_type  # not of the class, nor for `__init__` alone

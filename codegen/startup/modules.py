@@ -21,8 +21,10 @@ from types import CodeType, ModuleType
 from codegen.resources import write_aside
 from codegen.startup.files import kept_file
 
-# A source's path below the package's folder, its size, its time in nanoseconds, and where its code lies in the file.
-Entry = tuple[str, int, int, int, int]
+# A source's path below the package's folder, its size, its time in nanoseconds, where its code lies in the file, and
+# the path of the file that Python has for it.
+Entry = tuple[str, int, int, int, int, str]
+_FORM = 2  # of entries: others are not read
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _NAME = __name__.partition(".")[0]
 _before: set[str] = set()  # names of modules that were there when `use` was called
@@ -42,7 +44,11 @@ class KeptModules:
         if entry is None:
             return None
         file = os.path.join(_PACKAGE, entry[0])
-        return _spec(fullname, file, self._code[entry[3] : entry[4]]) if _stamp(file) == entry[1:3] else None
+        if _stamp(file) != entry[1:3]:
+            return None
+        spec = _spec(fullname, file, self._code[entry[3] : entry[4]])
+        spec.cached = entry[5]  # Python would take longer to find out than to check all else
+        return spec
 
 
 class _Kept(SourceFileLoader):
@@ -76,7 +82,8 @@ def keep() -> None:
         stamp, code = _stamp(file), _compiled(file)
         if stamp and code:
             pieces.append(code)
-            entries[_module(file)] = (os.path.relpath(file, _PACKAGE), *stamp, at, at + len(code))
+            place = os.path.relpath(file, _PACKAGE)
+            entries[_module(file)] = (place, *stamp, at, at + len(code), cache_from_source(file))
             at += len(code)
     head = marshal.dumps((_made_by(), entries))
     with suppress(OSError, NotImplementedError):
@@ -96,8 +103,8 @@ def _read() -> KeptModules:
 
 
 def _made_by() -> str:
-    """The Python that compiled, and the folder, which compiled code names."""
-    return f"{sys.version} {MAGIC_NUMBER!r} {_PACKAGE}"
+    """The Python that compiled, the folders, which compiled code and entries name, and the form of entries."""
+    return f"{sys.version} {MAGIC_NUMBER!r} {_PACKAGE} {sys.pycache_prefix} {_FORM}"
 
 
 def _file() -> str:

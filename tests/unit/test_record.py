@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError, field, fields, replace
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
 
 import pytest
 
@@ -63,6 +63,18 @@ class Base:
 @record
 class Derived(Base):
     z: int = 7
+
+
+def test_fields_are_those_of_a_dataclass() -> None:
+    @dataclass
+    class Plain:
+        x: int
+        y: int = 2
+        notes: tuple[str, ...] = field(default_factory=tuple)
+
+    for mine, theirs in zip(fields(Point), fields(Plain), strict=True):
+        assert repr(mine) == repr(theirs)
+    assert is_dataclass(Point) and asdict(Point(1)) == asdict(Plain(1))
 
 
 @record

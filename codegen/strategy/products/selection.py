@@ -25,6 +25,7 @@ from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.recognize.products.matrix_vector import looks_like_one
 from codegen.record import record
 from codegen.scop.lanes import Lane, chained, rounds, walk
+from codegen.scop.memo import remember
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How, ProductStep
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, parts_of, put, seq, statements
@@ -262,6 +263,7 @@ def _directive(tree: Node, what: Contraction, how: How) -> Multiply:
 _NAMES = {"add": "add", "sub": "add", "mul": "mul", "div": "div", "and": "and", "or": "or", "xor": "xor"}
 
 
+@remember(64)
 def blocking(what: Contraction, machine: Machine) -> Blocking:
     """Register tile and blocks from the processor's description."""
     isa = load_isa(machine.isa, machine.vector_bits)

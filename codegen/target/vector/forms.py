@@ -4,7 +4,7 @@ layout."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codegen.ast.ctree import CNode, For, Held, Instance
 from codegen.ast.lowered import (
@@ -39,7 +39,7 @@ from codegen.ast.lowered import (
     Work,
     Zip,
 )
-from codegen.record import mutable
+from codegen.record import mutable, record
 from codegen.scop.model import Scop
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
@@ -52,7 +52,7 @@ Names = Mapping[str, str]
 Plainly = Callable[[CNode, Names, frozenset[str]], tuple[View, ...]]
 
 
-@dataclass(frozen=True)
+@record
 class PrintScope:
     """Where something is printed: names of loop variables and of variables of the form, and what is taken."""
 
