@@ -154,6 +154,17 @@ def test_messages_that_ranks_of_a_node_see(tmp_path: Path) -> None:
 
 
 @needs_mpi
+def test_notices_are_told_from_messages(tmp_path: Path) -> None:
+    """What says where a message lies has 24 bytes: who would tell of as few is stopped when it is compiled."""
+    source = tmp_path / "few.c"
+    source.write_text(support() + PARTS)
+    for least, stopped in (("24", True), ("25", False)):
+        words = ["mpicc", "-fsyntax-only", f"-DTW_TELL={least}", str(source)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        assert (done.returncode != 0) == stopped == ("TW_TELL has to be 25 or more" in done.stderr)
+
+
+@needs_mpi
 def test_parts_and_peers(tmp_path: Path) -> None:
     program = compiled("mpicc", support() + PARTS, tmp_path / "parts")
     assert subprocess.run([str(program)], timeout=60).returncode == 0
