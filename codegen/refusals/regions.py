@@ -36,6 +36,13 @@ REGIONS: tuple[Entry, ...] = (
         "double B[n][4]; ... x = B[i] == C;",
     ),
     _refusal(
+        "bit-field",
+        "A member of a struct is a bit-field. It shares its bytes with others, so who stores it stores those, too, and "
+        "it has no address: no test before the loops can tell what it overlaps with.",
+        "Give it a type of its own (`unsigned char b;` for `unsigned b : 3;`), or copy it to an array before the region.",
+        "struct s { unsigned b : 3; }; ... p[i].b = 1;",
+    ),
+    _refusal(
         "counter-after-loop",
         "A loop variable is used in the region where its loop is over.",
         "Write the value it has there, or use another variable.",
@@ -282,7 +289,7 @@ REGIONS: tuple[Entry, ...] = (
     ),
     _refusal(
         "unknown-member",
-        "The struct is not defined where the tool can see it, has no such member, or the member is a bit-field.",
+        "The struct is not defined where the tool can see it, or has no such member.",
         "Define the struct before the function.",
         "struct s; ... p->x = 0;",
     ),

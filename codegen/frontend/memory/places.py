@@ -13,7 +13,7 @@ from codegen.frontend.context.raw import InsideVar, RawStep
 from codegen.frontend.expressions.address import ArrayRef as RowElement
 from codegen.frontend.expressions.affine import Affiner, c_text
 from codegen.frontend.syntax.declarators import DeclaredType, TypeTable
-from codegen.frontend.syntax.members import find_member
+from codegen.frontend.syntax.members import find_member, is_bit_field
 from codegen.frontend.syntax.symbols import Variable, location
 from codegen.record import mutable, record
 from codegen.scop.origins import Place
@@ -64,12 +64,19 @@ class Places:
             if kind == "arrow":
                 shape = self._inner(shape, node)
             found = find_member(self.names.types, shape.struct, node.field.name)
+            if found is None and is_bit_field(self.names.types, shape.struct, node.field.name):
+                raise self.refuse(
+                    "bit-field",
+                    f"`{c_text(node)}` is a bit-field: it shares its bytes with others, and has no address",
+                    node,
+                    "give it a type of its own (`unsigned char`, without a width), or copy it to an array before",
+                )
             if found is None or shape.declarators:
                 raise self.refuse(
                     "unknown-member",
                     f"the type of `{c_text(node)}` is not known",
                     node,
-                    "define the struct before the function; bit-fields are not supported",
+                    "define the struct before the function",
                 )
             member = replace(found.shape, special=found.shape.special or shape.special)
             alike = (0, 0) if found.shared else self.names.types.alike(shape.struct, node.field.name)

@@ -42,6 +42,16 @@ def find_member(types: TypeTable, struct: c_ast.Node | None, name: str) -> Membe
     return None
 
 
+def is_bit_field(types: TypeTable, struct: c_ast.Node | None, name: str) -> bool:
+    """Whether the member of that name, also one of an anonymous struct or union within, is a bit-field."""
+    return any(
+        bool(getattr(decl, "bitsize", None))
+        if getattr(decl, "name", None) == name
+        else _anonymous(decl) and is_bit_field(types, types.shape(decl.type).struct, name)
+        for decl in getattr(struct, "decls", None) or ()
+    )
+
+
 def spelled(struct: c_ast.Node) -> str:
     """The definition of a struct or union in one line."""
     return " ".join(str(c_generator.CGenerator().visit(struct)).split())

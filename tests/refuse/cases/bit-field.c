@@ -1,4 +1,4 @@
-/* expect: unknown-member 9:9 */
+/* expect: bit-field 9:9 */
 struct s {
     unsigned b : 3;
 };
