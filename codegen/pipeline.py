@@ -90,7 +90,7 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     """The new file: the user's text with the results of its regions in place, and above it what they need."""
     from codegen.recognize.access.domain_shape import PARALLEL_MIN
     from codegen.target.emit import Kernel
-    from codegen.target.finish.names import check_names, names_for, names_taken
+    from codegen.target.finish.names import apart_from_options, check_names, names_for, names_taken
     from codegen.target.finish.rows import laid_out
     from codegen.target.support import emit_support, foreign
     from codegen.target.text.checks import checks, helpers_of
@@ -120,6 +120,8 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     _check_choice(support, kernels)
     new = frozenset[str]().union(*(o.names for o in outcomes))
     check_names(names, source.name, text, support, new, names_taken(source.pre))
+    kept = {k for o in outcomes for k in o.kept}
+    support = apart_from_options(support, source.pre, kept)
     support, _ = laid_out(names.of(support))
     if options.keep_original and support:
         support = _unless_original(support, names.word("TW_ORIGINAL"), "" if options.require_isa else foreign(kernels))
@@ -127,7 +129,8 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     if "\r\n" in text:
         support = support.replace("\n", "\r\n")
     extra = target.extra(outcomes, options, banner, names)
-    support += functions_used(extra.support, body) if extra.as_called else extra.support
+    more = apart_from_options(extra.support, source.pre, kept)
+    support += functions_used(more, body) if extra.as_called else more
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
         RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary,
@@ -163,7 +166,8 @@ def _changed(
     source = done.source
     new = [(r, o.text) for r in source.regions for o in done.outcomes if o.index == r.index and o.text is not None]
     for r, t in new:
-        check_region_names(t, region_text(source.text, r), Loc(source.name, r.first_line, 1))
+        macros = frozenset[str]().union(*(s.macros for s in source.slices if s.region.index == r.index))
+        check_region_names(t, region_text(source.text, r), Loc(source.name, r.first_line, 1), macros)
     tested = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in new]
     original = names.word("TW_ORIGINAL")
     return [(r, _finished(r, t, source, options, original)) for r, t in tested]

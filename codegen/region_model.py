@@ -82,7 +82,8 @@ def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
     """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
     tree, p, r = with_overloads(parsed.ast), s.piece, s.region
     site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
-    site = replace(site, distinct=frozenset[str]().union(*(distinct_hint(hint.text) for hint in r.hints)))
+    distinct = frozenset[str]().union(*(distinct_hint(hint.text) for hint in r.hints))
+    site = replace(site, distinct=distinct, macros=s.macros)
     return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
 
 

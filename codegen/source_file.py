@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.directives import with_directives_inside
 from codegen.source.language import language_of
+from codegen.source.macro_tables import macro_names
 from codegen.source.macros.baked import Baked, baked
 from codegen.source.macros.inactive import with_inactive
 from codegen.source.macros.named import with_names
@@ -93,6 +94,8 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
     found = baked(pre, text, slices, options.cpp)
     if target.keeps_macros:
         slices = with_names(path, text, options.cpp, pre, slices, found)
+    macros = macro_names(pre.changes, text)
+    slices = tuple(replace(s, macros=macros, named=s.named and replace(s.named, macros=macros)) for s in slices)
     return Opened(name, text, regions, slices, pre.deps, pre, found)
 
 

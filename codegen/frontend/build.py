@@ -243,7 +243,7 @@ def _assemble(
         kept,
         guard,
         _outside(site),
-        frozenset({*_identifiers(site), *_replaced(site), *walker.made}),
+        frozenset({*_identifiers(site), *_replaced(site), *walker.made, *site.macros}),
         origins=site.origins,
         own=site.own,
         read=_read(site),

@@ -39,6 +39,7 @@ from codegen.scop.expr import Lit
 from codegen.scop.model import Access, Guard, Param, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 from codegen.scop.types import LONG
+from codegen.target.text.pieces import fresh
 from codegen.transform.program import Program
 
 
@@ -201,7 +202,9 @@ def _message_model(p: Program, x: Exchange, blocks: Sequence[RankBlocks], array:
     elements = x.elements[array].align_params(space)
     like, reach = p.scop.accesses_to(array)[0]
     domain = elements.set_tuple_name("X")
-    names = tuple(f"e{k}" for k in range(domain.dim(isl.dim_type.set)))
+    endings = tuple(map(str, range(domain.dim(isl.dim_type.set))))
+    stem = fresh("e", p.scop.names - {"e"}, endings)
+    names = tuple(stem + x for x in endings)
     statement = _plain("X", names, domain, (_identity(reach, domain),), like)
     params = (*p.scop.params, *(Param(n, n, LONG) for n in x.outer), *block_params(blocks, GIVER, TAKER))
     true = isl.Set.universe(space)

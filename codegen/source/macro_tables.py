@@ -10,7 +10,7 @@ from codegen.record import record
 from codegen.source.layout.lexis import CHAR, IDENT, MARKER, SPLICE, STRING, blank_comments
 from codegen.source.layout.linemap import unquote
 
-_CHANGE = re.compile(r"#(define|undef)[ \t]+([A-Za-z_$][\w$]*)(\([^)]*\))?[ \t]*(.*)")
+_CHANGE = re.compile(r"#[ \t]*(define|undef)[ \t]+([A-Za-z_$][\w$]*)(\([^)]*\))?[ \t]*(.*)")
 _DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(\w*)([^\n]*)", re.M)
 _QUOTED = re.compile(f"{STRING}|{CHAR}")
 
@@ -72,6 +72,15 @@ def tables_at(changes: Iterable[Change], lines: Iterable[int], system: frozenset
         foreign = change.file in system or change.file == "<built-in>"
         table[m[2]] = Macro(m[2], params, m[4].strip(), change.file, foreign)
     return out | dict.fromkeys(todo, table)
+
+
+def macro_names(changes: Iterable[Change], source: str) -> frozenset[str]:
+    """The names that a macro has anywhere: in the file, its headers or the command line, the compiler's own aside, and
+    those that begin as helpers do, which are looked for when these are known. Of a preprocessor that shows no
+    definitions those of the source are known."""
+    lines = [c.text for c in changes] or [m[0].strip() for m in _DIRECTIVE.finditer(source)]
+    found = (m[2] for m in map(_CHANGE.match, lines) if m is not None and m[1] == "define")
+    return frozenset(name for name in found if not name.startswith(("__", "tw_", "TW_")))
 
 
 def used(source: str, table: Table) -> dict[str, Macro]:

@@ -54,6 +54,7 @@ class RegionSlice:
     language        of the file; the text is C
     scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
                     `objects` members and references, as declarations of variables
+    macros          names that a macro has: what is called so in the result may become something else
     """
 
     region: Region
@@ -75,6 +76,7 @@ class RegionSlice:
     scope: tuple[str, ...] = ()
     usings: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    macros: frozenset[str] = frozenset()
 
 
 def outside_function(region: Region, file: str, loc: Loc) -> RegionSlice:

@@ -83,6 +83,7 @@ class RegionSite:
     own: tuple[OwnVariable, ...] = ()
     distinct: frozenset[str] = frozenset()  # arrays in which, as a hint says, no two elements are equal
     filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # arrays with so many first elements that all differ
+    macros: frozenset[str] = frozenset()  # names that a macro has, if not where the region is
     constants: tuple[tuple[str, int], ...] = ()  # what variables are likely to be: to be asked when it runs
 
     @property

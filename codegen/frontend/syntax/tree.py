@@ -170,7 +170,8 @@ class Fresh:
 
 
 def fresh_names(site: RegionSite) -> Fresh:
-    """Every identifier of the function, its variables, functions and constants are taken."""
+    """Every identifier of the function, its variables, functions, constants and macros are taken."""
     ids = {str(n.name) for n in nodes(site.function) if isinstance(n, (c_ast.ID, c_ast.Decl)) and n.name}
     types = set(site.types.typedefs)
-    return Fresh(ids | set(site.variables) | set(site.functions) | set(site.enums) | set(site.hidden) | types)
+    others = set(site.functions) | set(site.enums) | set(site.hidden) | set(site.macros)
+    return Fresh(ids | set(site.variables) | others | types)

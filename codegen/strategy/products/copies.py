@@ -167,7 +167,7 @@ def _keep(scop: Scop, d: StripMine, r: _Read, number: int) -> CopyReads | None:
             return None
         at.append((it, size))
     name = f"{scop.arrays[r.array].base}_{''.join(r.subscripts)}"
-    while name in scop.names or name in scop.arrays or not name.isidentifier():
+    while not {name, f"{name}{number + 1}"}.isdisjoint((*scop.names, *scop.arrays)) or not name.isidentifier():
         name += "_"
     return CopyReads(f"{name}{number + 1}", r.array, r.subscripts, (r.stmt,), tuple(at))
 

@@ -8,13 +8,14 @@ themselves call by such a name is the user's, and stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from itertools import count
 
 from codegen.diagnostics import InputError, Loc
 from codegen.patterns import pattern
 from codegen.record import record
-from codegen.source.layout.lexis import CHAR, STRING, blank, blank_comments
+from codegen.source.layout.lexis import CHAR, KEYWORDS, STRING, blank, blank_comments
 from codegen.source.layout.linemap import LineMap
 from codegen.source.preprocess import Preprocessed
 
@@ -105,9 +106,10 @@ def check_prefix(names: NameSpelling, preprocessed: str, text: str) -> None:
         raise _name_taken(taken[0], LineMap(preprocessed).locate(taken.start()))
 
 
-def check_region_names(text: str, original: str, loc: Loc) -> None:
-    """A region's new text may not declare what the region itself calls by such a name."""
-    for word in sorted(set(_OURS.findall(blank_comments(original)))):
+def check_region_names(text: str, original: str, loc: Loc, macros: Set[str] = frozenset()) -> None:
+    """A region's new text may not declare what the region itself calls by such a name, nor what is a macro."""
+    made = macros.intersection(_WORD.findall(blank_comments(text))) if macros else set()
+    for word in sorted({*_OURS.findall(blank_comments(original)), *made}):
         words = r"(?:const\s+|(?:__)?restrict\s+)*"
         declaration = re.compile(rf"[\w*]\s+(?:\*\s*)*{words}\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])")
         if declaration.search(text) and not declaration.search(original):
@@ -123,7 +125,7 @@ def names_taken(pre: Preprocessed) -> dict[str, Loc]:
     found: dict[str, Loc] = {}
     for change in pre.changes:
         m = _DEFINED.match(change.text)
-        if m is not None and not change.file.startswith("<"):
+        if m is not None and (not change.file.startswith("<") or m[1].startswith(DEFAULT)):
             begin = _line_start(pre.text, change.line)
             found.setdefault(m[1], replace(LineMap(pre.text).locate(begin), col=1))
     if "tw_" in pre.text or "TW_" in pre.text:
@@ -131,6 +133,19 @@ def names_taken(pre: Preprocessed) -> dict[str, Loc]:
         for m in _OURS.finditer(_QUOTED.sub(lambda q: blank(q.group()), pre.text)):
             found.setdefault(m.group(), where.locate(m.start()))
     return found
+
+
+def apart_from_options(support: str, pre: Preprocessed, kept: Iterable[str]) -> str:
+    """Text above the user's own, with other names for variables of its own that the command line makes macros of: no
+    other macro is defined there. Functions and types may be somebody's, and `kept` are macros that it means."""
+    asked = (c.text.split(maxsplit=2)[1] for c in pre.changes if c.file == "<command-line>" and "define " in c.text)
+    found = {w for w in asked if _WORD.fullmatch(w) and not w.startswith("_") and not w.endswith("_t")} - {*kept}
+    words = set(_WORD.findall(support)) if found else set()
+    for word in sorted(found & words - KEYWORDS):
+        if not _OURS.match(word) and not re.search(rf"\b{word}\s*\(", support):
+            other = next(w for k in count(2) if (w := f"{word}_{k}") not in words | found)
+            support = re.sub(rf"\b{word}\b", other, support)
+    return support
 
 
 def _line_start(text: str, line: int) -> int:

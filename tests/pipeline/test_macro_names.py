@@ -1,0 +1,108 @@
+"""Names that generated code makes up are none that the preprocessor replaces: macros of the file, of its headers and of
+the command line."""
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codegen.api.generate import generate
+from codegen.diagnostics import InputError
+
+PRODUCT = """
+void product(int n, int m, double A[n][m], double B[m][n], double C[n][n]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < m; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+PATHS = """
+void paths(int n, float d[n][n]) {
+#pragma scop
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];
+#pragma endscop
+}
+"""
+FILL = """
+void fill(int n, float d[n][n]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      d[i][j] = 1 + (i * 31 + j * 17) % 101;
+#pragma endscop
+}
+"""
+PRODUCT_MAIN = """
+#include <stdio.h>
+int main(void) {
+  static double A[37][41], B[41][37], C[37][37];
+  for (int i = 0; i < 37 * 41; i++)
+    A[0][i] = i % 7, B[0][i] = i % 5;
+  product(37, 41, A, B, C);
+  double sum = 0;
+  for (int i = 0; i < 37 * 37; i++)
+    sum = 0.5 * sum + C[0][i];
+  printf("%.17g\\n", sum);
+  return 0;
+}
+"""
+PATHS_MAIN = """
+#include <stdio.h>
+int main(void) {
+  static float d[90][90];
+  fill(90, d);
+  paths(90, d);
+  double sum = 0;
+  for (int i = 0; i < 90 * 90; i++)
+    sum = 0.5 * sum + d[0][i];
+  printf("%.17g\\n", sum);
+  return 0;
+}
+"""
+HEADER = "#define kb 3\n#define jb(x) (x)\n"
+ABOVE = '#include "names.h"\n#define ib 7\n#define jt(x) 8\n'
+BETWEEN = "#define d_ik1 5\n#define d_kj3(x) x\n#define c0 6\n"
+NAMES = {"kb", "jb", "ib", "jt", "d_ik1", "d_kj3", "c0"}
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def _run(folder: Path, name: str, text: str, *options: str) -> str:
+    (folder / f"{name}.c").write_text(text)
+    subprocess.run(["gcc", "-O0", *options, f"{name}.c", "-o", name], check=True, cwd=folder)
+    return subprocess.run([str(folder / name)], check=True, capture_output=True, text=True).stdout
+
+
+def _code(text: str) -> set[str]:
+    return set(WORD.findall(re.sub(r"^#(?:define|undef)[^\n]*|/\*.*?\*/", "", text, flags=re.M | re.S)))
+
+
+def test_no_name_of_a_macro_is_made_up(tmp_path: Path) -> None:
+    (tmp_path / "names.h").write_text(HEADER)
+    source = ABOVE + FILL + BETWEEN + PATHS + PATHS_MAIN
+    made = generate(source, include=[tmp_path]).text
+    words = _code(made)
+    assert NAMES.isdisjoint(words)
+    assert {"d_ik_1", "d_kj_3"} <= words  # in their place: they would have been used
+    assert _run(tmp_path, "new", made) == _run(tmp_path, "old", source)
+
+
+def test_options_make_macros(tmp_path: Path) -> None:
+    """Of names in the region, and of helpers, which stand above the file's own definitions."""
+    options = ["-Dkb=7", "-Djt=8", "-Dp=4", "-Dbegin=3"]
+    made = generate(PRODUCT, cpp_args=options).text
+    assert {"kb", "jt", "p", "begin"}.isdisjoint(_code(made))
+    new, old = (_run(tmp_path, name, text + PRODUCT_MAIN, *options) for name, text in (("new", made), ("old", PRODUCT)))
+    assert new == old
+
+
+def test_a_helper_that_is_a_macro_of_the_options_is_refused() -> None:
+    with pytest.raises(InputError, match="tw_apart"):
+        generate(PRODUCT, cpp_args=["-Dtw_apart=1"])
