@@ -39,7 +39,7 @@ REGIONS: tuple[Entry, ...] = (
         "bit-field",
         "A member of a struct is a bit-field. It shares its bytes with others, so who stores it stores those, too, and "
         "it has no address: no test before the loops can tell what it overlaps with.",
-        "Give it a type of its own (`unsigned char b;` for `unsigned b : 3;`), or copy it to an array before the region.",
+        "Give it a type of its own (`unsigned char b;` for `unsigned b : 3;`), or copy it to an array before.",
         "struct s { unsigned b : 3; }; ... p[i].b = 1;",
     ),
     _refusal(
