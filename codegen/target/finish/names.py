@@ -8,7 +8,7 @@ themselves call by such a name is the user's, and stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import count
 
@@ -106,9 +106,9 @@ def check_prefix(names: NameSpelling, preprocessed: str, text: str) -> None:
         raise _name_taken(taken[0], LineMap(preprocessed).locate(taken.start()))
 
 
-def check_region_names(text: str, original: str, loc: Loc, macros: Set[str] = frozenset()) -> None:
+def check_region_names(text: str, original: str, loc: Loc, macros: frozenset[str] = frozenset()) -> None:
     """A region's new text may not declare what the region itself calls by such a name, nor what is a macro."""
-    made = macros.intersection(_WORD.findall(blank_comments(text))) if macros else set()
+    made = macros.intersection(_WORD.findall(blank_comments(text))) if macros else frozenset[str]()
     for word in sorted({*_OURS.findall(blank_comments(original)), *made}):
         words = r"(?:const\s+|(?:__)?restrict\s+)*"
         declaration = re.compile(rf"[\w*]\s+(?:\*\s*)*{words}\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])")
