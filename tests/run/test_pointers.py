@@ -53,6 +53,11 @@ FORMS = {
     " for (int i = 1; i + 1 < m; i++) y[i] = x[i - 1] + x[i + 1] * b[k]; }}}",
     "swapped_parameters": "double *x = r[0], *y = r[1]; int k; {{for (k = 1; k <= n; k++) { for (int i = 0; i < m; i++)"
     " y[i] = x[i] + b[k]; double *t = x; x = y; y = t; y[0] += x[1]; }}}",
+    "swapped_by_a_macro": "double *x = a, *y = a + 40; {{for (int k = 0; k < n; k += 1) {"
+    " for (int i = 1; i + 1 < m; i++) y[i] = x[i - 1] + x[i + 1] * b[k];"
+    " do { double *t = x; x = y; y = t; } while (0); y[0] += x[1]; }}}",
+    "swapped_in_a_block": "double *t, *x = a, *y = a + 40; {{for (int k = 2; k < n; k++) { { t = x; x = y; y = t; };"
+    " for (int i = 1; i + 1 < m; i++) y[i] = x[i - 1] + x[i + 1] * b[k]; }}}",
     "assigned": "double *x; const double *y; int i, j; {{for (i = 0; i < n; i++) { x = a + i * m; y = b + i;"
     " for (j = 0; j < m; j++) x[j] = y[j]; }}}",
     "twice": "double *x; {{for (int i = 0; i < n; i++) { x = a + i * m; for (int j = 0; j < m; j++) x[j] += 1;"
@@ -117,6 +122,10 @@ REFUSED = {
     " for (int i = 0; i < m; i++) y[i] = x[i] + 1; }}} x[0] = 3;",
     "swapped_under_a_condition": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { if (b[k] > 0)"
     " { t = x; x = y; y = t; } for (int i = 0; i < m; i++) y[i] = x[i] + 1; }}}",
+    "swapped_again_and_again": "double *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { for (int i = 0; i < m; i++)"
+    " y[i] = x[i] + 1; do { double *t = x; x = y; y = t; } while (n > 40); }}}",
+    "swapped_in_other_steps": "double *x = a, *y = a + 40; {{for (int k = 0; k < n; k += 2) {"
+    " for (int i = 0; i < m; i++) y[i] = x[i] + 1; { double *t = x; x = y; y = t; } }}}",
     "swapped_by_another_of_its_name": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) {"
     " for (int i = 0; i < m; i++) y[i] = x[i] + 1; t = x; double *x = y; y = t; x[0] += 1; }}}",
     "swapped_and_spared": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { t = x; x = y; y = t;"

@@ -1,6 +1,8 @@
 """Loops that exchange two pointers in every iteration, `t = src; src = dst; dst = t;`, as loops that do not: iterations
 with an even number have the arrays as they are at first, the others have them exchanged.
 
+An exchange may have a block of its own, and macros have it in `do { ... } while (0)`.
+
 The body of `for (k = 0; k < n; k++) { A; swap; B; }` becomes `if (k % 2 == 0) { A; B exchanged }` and
 `else { A exchanged; B }`. That is all there is to it where nobody looks at the pointers behind the region.
 """
@@ -28,7 +30,7 @@ def with_parities(site: RegionSite) -> RegionSite:
 def _loop(site: RegionSite, node: c_ast.Node) -> c_ast.Node:
     if not isinstance(node, c_ast.For):
         return node
-    items = items_of(node.stmt)
+    items = [x for item in items_of(node.stmt) for x in _opened(item)]
     found = ((k, x) for k in range(len(items)) if (x := _exchanged(items[k : k + 3])) is not None)
     at, (spare, *both) = next(found, (-1, ("", "", "")))
     counter = _counter(node)
@@ -49,6 +51,18 @@ def _loop(site: RegionSite, node: c_ast.Node) -> c_ast.Node:
     branches = (c_ast.Compound(list(x), node.coord) for x in (even, odd))
     made.stmt = c_ast.Compound([c_ast.If(test, *branches, node.coord)], node.coord)
     return made
+
+
+def _opened(item: c_ast.Node) -> list[c_ast.Node]:
+    """The statements of a block that does nothing but exchange, as macros have it: in braces, in `do ... while (0)`."""
+    inner = item
+    while isinstance(inner, c_ast.DoWhile) and isinstance(inner.cond, c_ast.Constant) and inner.cond.value == "0":
+        inner = inner.stmt
+    if not isinstance(inner, c_ast.Compound):
+        return [item]
+    items = [x for x in items_of(inner) if not isinstance(x, c_ast.EmptyStatement)]
+    items = _opened(items[0]) if len(items) == 1 else items
+    return items if len(items) == 3 and _exchanged(items) is not None else [item]
 
 
 def _exchanged(items: Sequence[c_ast.Node]) -> tuple[str, str, str] | None:
@@ -78,11 +92,18 @@ def _counter(node: c_ast.For) -> tuple[str, c_ast.Node] | None:
         name, first = str(init.lvalue.name), init.rvalue
     else:
         return None
-    up = isinstance(step, c_ast.UnaryOp) and step.op in _ONE_BY_ONE and getattr(step.expr, "name", "") == name
-    if not up or not isinstance(first, c_ast.Constant):
+    if not _up(step, name) or not isinstance(first, c_ast.Constant):
         return None
     before = c_ast.ID(name, node.coord)
     return name, before if first.value == "0" else c_ast.BinaryOp("-", before, first, node.coord)
+
+
+def _up(step: c_ast.Node, name: str) -> bool:
+    """`k++`, `++k` and `k += 1`."""
+    if isinstance(step, c_ast.UnaryOp):
+        return step.op in _ONE_BY_ONE and getattr(step.expr, "name", "") == name
+    by = isinstance(step, c_ast.Assignment) and step.op == "+=" and getattr(step.lvalue, "name", "") == name
+    return by and isinstance(step.rvalue, c_ast.Constant) and step.rvalue.value == "1"
 
 
 def _fits(site: RegionSite, name: str) -> bool:
