@@ -34,13 +34,14 @@ from codegen.ast.ctree import (
     with_kids,
 )
 from codegen.ast.peel import peeled
+from codegen.ast.pipelines import joined_stages
 from codegen.ast.schedule import MarkedSchedule, to_isl
 from codegen.recognize.access.wraps import settled
 from codegen.record import mutable
 from codegen.scop.isl_helpers import ast_kind, expr_kind
 from codegen.scop.memo import remember
 from codegen.scop.model import Scop
-from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids, loops
+from codegen.scop.tree import PIPELINED, UNROLL, Band, Hold, Loop, Node, Slot, kids, loops
 
 _OPS = {
     "add": "+",
@@ -376,4 +377,6 @@ def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:
             held = Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes))
             result = _declare_rest(result, held, users, around)
     del keep
+    if any(q.loop.kind == PIPELINED for q in loops(tree)):
+        result = joined_stages(scop, result)
     return contracted(scop, result)

@@ -1,9 +1,14 @@
-"""`stage_of` returns the loop over stages in which a pipelined (doacross) loop of the C tree does all its work; None
-where there is none, and the loop can only run sequentially. Printer and proofs ask the same question."""
+"""The loop over stages of a pipelined (doacross) loop in the C tree. `stage_of` returns the one in which the pipelined
+loop does all its work; None where there is none, and the loop can only run sequentially. Printer and proofs ask the
+same question. `joined_stages` brings a last stage into that loop."""
 
 from __future__ import annotations
 
-from codegen.ast.ctree import Block, CNode, Declare, For, If
+from dataclasses import replace
+
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, If, Instance, Name, block, walk, with_kids
+from codegen.recognize.access.strides import coefficients
+from codegen.scop.model import Scop
 from codegen.scop.tree import PIPELINED, STAGE
 
 
@@ -23,3 +28,30 @@ def stage_of(node: CNode) -> For | None:
         else:
             return None
     return body if body.loop.kind == STAGE else None
+
+
+def joined_stages(scop: Scop, node: CNode) -> CNode:
+    """The tree with a last stage that stands right behind the loop over those before it in that loop, too: isl takes it
+    out where it runs other statements than they do, and no option keeps it from that."""
+    if not isinstance(node, For) or node.loop.kind != PIPELINED or not isinstance(node.body, Block):
+        return with_kids(node, lambda x: joined_stages(scop, x))
+    stages, *rest = node.body.children
+    if not isinstance(stages, For) or not all(_is_next(scop, stages, x) for x in rest):
+        return node
+    body = If(Bin("<", Name(stages.var), stages.upper), stages.body, block(rest))
+    return replace(node, body=replace(stages, op="<=", body=body))
+
+
+def _is_next(scop: Scop, stages: For, part: CNode) -> bool:
+    """Is all of the part in the first stage behind those of the loop?"""
+    if stages.loop.kind != STAGE or (stages.op, stages.step) != ("<", 1):
+        return False
+    return all(_stage(scop, stages, x) == stages.upper for x in walk(part) if isinstance(x, Instance))
+
+
+def _stage(scop: Scop, stages: For, x: Instance) -> CExpr | None:
+    """The stage of an instance, where that is one of its iterators."""
+    value = stages.loop.exprs.get(x.stmt)
+    factors = None if value is None else coefficients(value, len(scop.statement(x.stmt).iterators))
+    own = [k for k, c in enumerate(factors or ()) if c]
+    return x.iterators[own[0]] if factors is not None and len(own) == 1 and factors[own[0]] == 1 else None

@@ -49,6 +49,10 @@ MOST = 16  # steps in tiles over two; a divisor of their rows
 # two Neoverse N1, seconds with steps, planes and lines of 8, 16, 16: 0.266; 8, 8, 32: 0.244; 8, 4, 64: 0.242;
 # 4, 8, 128: 0.234; 4, 2, 128: 0.232. Rows cut at 256 instead of whole ones: 4 % more.
 FLAT = (4, 2, 128)
+# The same for more threads than grids of some 120 planes have room for with four steps: each is two planes a step and a
+# tile behind the one before it, so that twelve are at work at most. 200 steps, 16 x86-64 cores, milliseconds on one and
+# on all with four steps: 473, 61; with two: 495, 41.
+MANY, LESS_DEEP = 12, (2, 2, 128)
 THICK = 16  # planes and lines of diamonds over three, which want to be thick
 # Over three, where steps are few: the width of diamonds, and how many planes of a block they take at a time. heat-3d,
 # n = 300, 16 ranks of 4 steps: as fast as twice as wide, and better for threads.
@@ -246,7 +250,8 @@ def _sizes(scop: Scop, names: tuple[str, ...], dims: int, machine: Machine) -> t
     that are shorter if need be, or in the second."""
     inner = INNER[dims]
     if dims != 2:
-        return (*(FLAT if dims == 3 else (STEPS,)), inner)
+        flat = LESS_DEEP if machine.cores > MANY else FLAT
+        return (*(flat if dims == 3 else (STEPS,)), inner)
     arrays = {a.array for n in names for a in scop.statement(n).accesses}
     column = max(1, sum(scop.arrays[a].elem.bytes for a in arrays if scop.arrays[a].rank >= dims))
     caches = [c.bytes for c in machine.caches if c.level <= 2] or [1 << 15]
