@@ -143,5 +143,6 @@ def _words(v: ProductView) -> Iterator[tuple[str, str]]:
         "THREADS": how.threads,
         "DIRECT": how.direct,
         "COPIES": v.left.copies,
+        "LIES": v.place.tiles if v.place else 0,
     }
     yield from ((f"{at.upper()}_{k}", str(x)) for k, x in values.items())

@@ -153,7 +153,8 @@ typedef tw_f64x2 tw_vec_f64;
  * makes an element add(acc, mul(a, b)), where acc is its old value, a one of TW_F64_ADD_MUL_MR values and b one of
  * TW_F64_ADD_MUL_NR. */
 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
-    int rows, int vectors, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
+    int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
+    double *restrict c, long ldc)
 {
   double *row[TW_F64_ADD_MUL_MR];
   tw_vec_f64 acc[TW_F64_ADD_MUL_MR][TW_F64_ADD_MUL_NV];
@@ -161,13 +162,13 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     row[i] = i ? row[i - 1] + ldc : c;
     TW_UNROLL for (int j = 0; j < TW_F64_ADD_MUL_LANES * vectors; j += 8)
       /* the lines of the next tile, for writing */
-      TW_PREFETCH(row[i] + j, TW_F64_ADD_MUL_ALONG ? TW_F64_ADD_MUL_NR : rows * ldc, 1);
+      TW_PREFETCH(row[i] + j, TW_F64_ADD_MUL_ALONG ? 2 * TW_F64_ADD_MUL_NR : rows * ldc, 1);
     TW_UNROLL for (int j = 0; j < vectors; j++)
       acc[i][j] = tw_vec_load_f64(row[i] + TW_F64_ADD_MUL_LANES * j);
   }
   for (long p = 0; p < k; p++) {
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
-      TW_PREFETCH(a, 8 * TW_F64_ADD_MUL_MR + l, 0);
+      TW_PREFETCH(a, 8 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR + l, 0);
     tw_vec_f64 y[TW_F64_ADD_MUL_NV];
@@ -175,11 +176,11 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
       y[j] = tw_vec_load_f64(b + TW_F64_ADD_MUL_LANES * j);
     TW_UNROLL for (int i = 0; i < rows; i++) {
       TW_KEEP_ORDER();
-      const tw_vec_f64 x = tw_vec_dup_f64(a[i]);
+      const tw_vec_f64 x = tw_vec_dup_f64(a[i * a_row]);
       TW_UNROLL for (int j = 0; j < vectors; j++)
         acc[i][j] = tw_vec_fma_f64(acc[i][j], x, y[j]);
     }
-    a += TW_F64_ADD_MUL_MR; b += TW_F64_ADD_MUL_NR;
+    a += a_step; b += TW_F64_ADD_MUL_NR;
   }
   TW_UNROLL for (int i = 0; i < rows; i++)
     TW_UNROLL for (int j = 0; j < vectors; j++)
@@ -190,17 +191,28 @@ __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, con
                                                      const double *restrict b, double *restrict c, long ldc)
 {
   if (m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (m <= TW_F64_ADD_MUL_HALF && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HALF, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HALF, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (m <= TW_F64_ADD_MUL_HIGH && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HIGH, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HIGH, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+}
+/* The same for all rows, where those of a lie, lda apart. */
+__attribute__((noinline, unused)) static void tw_f64_add_mul_rows(
+    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc)
+{
+  if (n <= TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, lda, 1, b, c, ldc);
+  else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, lda, 1, b, c, ldc);
+  else
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, lda, 1, b, c, ldc);
 }
 #endif
 /* Matrix product: three loops, tiled for the cache. */

@@ -17,7 +17,6 @@ from codegen.ast.ctree import Bin, CExpr, For, Held, Instance, Int, Name, Produc
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest, longest_within
-from codegen.recognize.products.contraction import unit_stride
 from codegen.record import mutable, record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
@@ -25,7 +24,16 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, Nested
 from codegen.target.product.calls import exact_call
 from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter, opened
-from codegen.target.product.microkernel import asked_sizes, columns_text, is_rolled, micro_kernel, nr_max, nr_text
+from codegen.target.product.in_place import left_in_place, target_in_place
+from codegen.target.product.microkernel import (
+    asked_sizes,
+    columns_text,
+    in_place_name,
+    is_rolled,
+    micro_kernel,
+    nr_max,
+    nr_text,
+)
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.packing import STEPS, Packing, along, always_read, line, slivers
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of
@@ -33,10 +41,6 @@ from codegen.target.product.view import ExactCall, NestsView, OffsetTable, Produ
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.scalar import scalar
-
-# 64-bit elements are handed to the kernels as int64_t, which is `long`: other spellings may be `long long`, a
-# different type to the compiler's alias analysis, and go through the scratch tile.
-_SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
 
 # With fewer steps than this, threads that keep to their own rows of the result win more than those that wait for no
 # other: lu in steps of 48 takes 0.8 of the time on 16 cores.
@@ -77,9 +81,11 @@ class ProductPrinter:
         right = self._packing(what.step.right, self.columns, what.columns[-1], nr)
         edge = edges(what, how, nr)
         copies = isa.lanes_max(what.step.elem) if how.spread else 1
-        evenly, pointer, stride = self._once("direct", self._direct)
+        evenly, pointer, stride = self._once("direct", lambda: target_in_place(self))
         consts = self._once("constants", lambda: self._constants(what))
         few = (left.few, right.few)
+        fixed = not is_rolled(isa, kernel)  # kernels are functions of their own, for packed operands
+        as_it_lies = kernel.strided and not (fixed or corners or kernel.narrow)
         cut = self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None
         wanted = self._once("wanted", lambda: self._wanted(how, corners, few))
         return ProductView(
@@ -87,7 +93,7 @@ class ProductPrinter:
             C_TYPES[what.step.elem],
             C_TYPES[kernel.narrow or what.step.elem],
             kernel_name(isa, kernel),
-            () if is_rolled(isa, kernel) else edge,
+            edge if fixed else (),
             self.rows,
             self.columns,
             self.depth,
@@ -113,8 +119,9 @@ class ProductPrinter:
             cut,
             replace(wanted, how=how, few=few),
             self._calls(how, corners),
-            asked_sizes(isa, kernel) if is_rolled(isa, kernel) else "",
-            micro_kernel(isa, kernel) if is_rolled(isa, kernel) else "",
+            "" if fixed else asked_sizes(isa, kernel),
+            "" if fixed else micro_kernel(isa, kernel),
+            left_in_place(self, how, in_place_name(isa, kernel)) if as_it_lies else None,
         )
 
     def _wanted(self, how: Blocking, corners: tuple[CExpr, ...], few: tuple[int | None, int | None]) -> Wanted:
@@ -370,38 +377,6 @@ class ProductPrinter:
             value = f"&{self._with(number, env)} - {self._base(number)}"
             self.tables[number, b.name] = OffsetTable(name, b.size, heads, value)
         return name
-
-    # -- decisions about shapes --------------------------------------------------------------------
-
-    def _direct(self) -> tuple[str, str, str]:
-        """When and how the kernel can work on C itself, on tiles that it covers: (condition, pointer, row stride). No
-        pointer: never."""
-        array = self.scop.arrays[self.s.accesses[self.s.target].array]
-        plain = all(x.kind in ("sub", "flat") for x in self.s.accesses[self.s.target].path)
-        if self.what.step.careful or not plain or array.depth > 1 or not self._same_type() or not self._unit_columns():
-            return "", "", ""
-        rows, columns = self.rows, self.columns
-        here = {rows.name: self._coordinate(rows, "t"), columns.name: self._coordinate(columns, "t")}
-        pointer = f"&{self._element(self.s.target, here)}"
-        if rows.single and columns.single:
-            below = {rows.name: Bin("+", here[rows.name], Int(1)), columns.name: here[columns.name]}
-            return "", pointer, f"&{self._element(self.s.target, below)} - {pointer}"
-        self.ints.helpers.add("tw_even")
-        row, col = (self._entry(b, here) for b in (rows, columns))
-        rt, ct = self._table(self.s.target, rows), self._table(self.s.target, columns)
-        side = f"{ct}[{col} + (tw_n > 1)] - {ct}[{col}] == (tw_n > 1)"
-        how = f"tw_even({rt} + {row}, tw_m) && tw_even({ct} + {col}, tw_n) && {side}"
-        return f" && {how}", pointer, f"{rt}[{row} + (tw_m > 1)] - {rt}[{row}]"
-
-    def _same_type(self) -> bool:
-        elem = self.scop.arrays[self.s.accesses[self.s.target].array].elem
-        name = self.what.step.elem
-        sure = elem.bits < 64 or elem.kind == "float" or elem.spelling in _SURE
-        kind = "f" if elem.kind == "float" else "i" if elem.signed else "u"
-        return sure and elem.bits == int(name[1:]) and kind == name[0]
-
-    def _unit_columns(self) -> bool:
-        return unit_stride(self.scop, self.s, self.s.target, self.what.columns[-1])
 
     def _work(self, how: Blocking) -> str:
         return f"(double)tw_rows * tw_columns * tw_depth >= TW_SIZE({how.threads})"

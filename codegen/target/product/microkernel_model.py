@@ -44,6 +44,12 @@ class MicroKernel:
     along: bool = False  # callers go along rows of the result: the tile to the right is next, not the one below
 
 
+    @property
+    def strided(self) -> bool:
+        """Whether a call can say how far values of a are apart, of the next row and of the next step."""
+        return self.lefts == 1 and not self.spread
+
+
 def low_rows(mr: int, unit: int) -> tuple[int, int, int]:
     """Rows of smaller kernels: a quarter, a half and three quarters of a tall tile, half of another one three times;
     multiples of `unit`, where they are not less. 0: none."""

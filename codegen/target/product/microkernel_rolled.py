@@ -119,7 +119,7 @@ def rolled_view(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> RolledView:
         load_first=[[_a_value(tile, sizes, q, str(r)) for q in range(whole.lefts)] for r in range(ahead)],
         load_later=[_a_value(tile, sizes, q, f"i + {ahead}") for q in range(whole.lefts)],
         update=_update(tile, whole.step, ahead),
-        advance=[f"a += {_a_step(whole, sizes)};", f"b += {times(whole.rights, sizes.nr)};"],
+        advance=[f"a += {_advance(whole, sizes)};", f"b += {times(whole.rights, sizes.nr)};"],
         store_c=bare(tile._call("store", element, "acc[i][j]")),
         quick=_update(tile, hurry.step, ahead) if hurry else "",
         mask=tile.vec.mask,
@@ -143,11 +143,17 @@ def _a_step(mk: MicroKernel, sizes: TileTexts) -> str:
     return times(int(sizes.lanes), values) if sizes.lanes.isdigit() else f"{values} * {sizes.lanes}"
 
 
+def _advance(mk: MicroKernel, sizes: TileTexts) -> str:
+    """How far the next step's are, which a call may say."""
+    return "a_step" if mk.strided else _a_step(mk, sizes)
+
+
 def _prefetch(mk: MicroKernel, sizes: TileTexts) -> list[PrefetchLoop]:
     """What a step reads, but `ahead` steps later."""
     line = LINE_BYTES * 8 // bits_of(mk.narrow or mk.elem)
-    counts = {"a": _a_step(mk, sizes), "b": times(mk.rights, sizes.nr)}
-    return [PrefetchLoop(x, times(mk.ahead, n), n, line) for x, n in counts.items()]
+    a, b = _a_step(mk, sizes), times(mk.rights, sizes.nr)
+    far = times(mk.ahead, _advance(mk, sizes))
+    return [PrefetchLoop("a", far, a, line), PrefetchLoop("b", times(mk.ahead, b), b, line)]
 
 
 def _a(mk: MicroKernel, q: int) -> str:
@@ -165,6 +171,8 @@ def _b_at(sizes: TileTexts, q: int) -> str:
 def _a_value(tile: KernelTile, sizes: TileTexts, q: int, row: str) -> str:
     """The value of a for a row."""
     mk, at = tile.mk, plus(times(q, sizes.mr), row)
+    if mk.strided and at != "0":
+        at = f"{f'({at})' if ' ' in at else at} * a_row"
     if mk.spread:
         alone = at if at.isalnum() else f"({at})"
         return bare(tile._call("load", plus("a", scaled(sizes.lanes, alone))))

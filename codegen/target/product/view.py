@@ -96,6 +96,18 @@ class Wanted:
 
 
 @record
+class OperandPlace:
+    """Where kernels can read the left operand without a copy: C texts of its address at a tile's first row and a
+    block's first depth, and of the distance to the next row; the function that does so; and beside how many tiles of
+    columns it is worth it."""
+
+    pointer: str
+    stride: str
+    kernel: str
+    tiles: int
+
+
+@record
 class ProductView:
     """Everything the template prints."""
 
@@ -131,6 +143,7 @@ class ProductView:
     exact: tuple[ExactCall, ...] = ()
     asked: str = ""  # sizes of a tile that the kernel is given first, of m and n
     chosen: str = ""  # text of the kernels, where the one that is called chooses by the tile's size
+    place: OperandPlace | None = None  # of the left operand, where it need not be packed
 
     @property
     def kernels(self) -> tuple[tuple[str, int, MicroKernel | NestKernel], ...]:

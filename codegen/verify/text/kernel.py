@@ -26,7 +26,9 @@ from codegen.verify.text.unroll import unrolled
 @record
 class KernelLayout:
     """Where a kernel finds things. Of step p and row r, value q of a is element `(p * lefts + q) * a_rows + r`, as
-    often as `copies` in a row; of step p and column j, value q of b is element `(p * rights + q) * b_columns + j`."""
+    often as `copies` in a row; of step p and column j, value q of b is element `(p * rights + q) * b_columns + j`.
+    Where a kernel is `strided`, a has one value for each row and step, element `p * a_step + r * a_row`, and its call
+    says how far these are apart."""
 
     mr: int
     columns: Poly
@@ -36,6 +38,7 @@ class KernelLayout:
     lefts: int
     rights: int
     copies: int
+    strided: bool
 
 
 def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> KernelLayout:
@@ -43,7 +46,15 @@ def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> KernelLayout
     one = poly(isa.lanes_max(mk.elem)) if isa.bits else lanes if lanes is not None else var("vl")
     copies = isa.lanes_max(mk.elem) if mk.spread else 1
     return KernelLayout(
-        mk.mr, one * mk.nv, one, mk.a_rows or mk.mr, one * (mk.b_vectors or mk.nv), mk.lefts, mk.rights, copies
+        mk.mr,
+        one * mk.nv,
+        one,
+        mk.a_rows or mk.mr,
+        one * (mk.b_vectors or mk.nv),
+        mk.lefts,
+        mk.rights,
+        copies,
+        is_rolled(isa, mk) and mk.strided,
     )
 
 
@@ -51,7 +62,8 @@ def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
     """Why the printed function is not the kernel that callers take it for; empty when it is."""
     try:
         parameters, body = _function(isa, mk, text)
-        wanted = ["a", "a_row", "a_step", "b", "b_step", "c", "ldc"] if mk.direct else ["a", "b", "c", "ldc"]
+        apart = ["a_row", "a_step"] if mk.direct or layout(isa, mk).strided else []
+        wanted = ["a", *apart, "b", *(["b_step"] if mk.direct else []), "c", "ldc"]
         if parameters != ("k", *wanted, *(f"s{i}" for i in range(mk.consts))):
             return f"its parameters are {', '.join(parameters)}"
         for end in _Run(isa, mk).run(body, KernelState.start()):
@@ -331,6 +343,8 @@ class _Run:
                 if x.op == "a":
                     return RegisterValue("dup", of="a", at=start["a"][1] + var("a_row") * r + var("a_step") * u)
                 return RegisterValue("load", of="b", at=start["b"][1] + var("b_step") * u + at.lanes * j)
+            if x.op == "a" and at.strided:
+                return RegisterValue("dup", of="a", at=start["a"][1] + var("a_row") * r + var("a_step") * u)
             if x.op == "a":
                 k = ((u * at.lefts + x.index) * at.a_rows + r) * at.copies
                 return RegisterValue("load" if mk.spread else "dup", of="a", at=start["a"][1] + k)
@@ -347,7 +361,8 @@ class _Run:
         raise Unread("a register does not begin with a vector of the tile")
 
     def _a_step(self) -> Poly:
-        return var("a_step") if self.mk.direct else poly(self.at.lefts * self.at.a_rows * self.at.copies)
+        apart = self.mk.direct or self.at.strided
+        return var("a_step") if apart else poly(self.at.lefts * self.at.a_rows * self.at.copies)
 
     def _b_step(self) -> Poly:
         return var("b_step") if self.mk.direct else self.at.b_columns * self.at.rights

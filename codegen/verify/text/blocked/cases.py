@@ -12,7 +12,7 @@ from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import FALSE, TRUE, IntegerCondition, negated, ways
 from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import Node, Unread
-from codegen.verify.text.spans import Case, CountedLoop, agree, in_sequence
+from codegen.verify.text.spans import Case, CountedLoop, Effect, agree, in_sequence
 
 
 class Cases(Declarations):
@@ -56,7 +56,7 @@ class Cases(Declarations):
         """What is true whatever the case."""
         out: Effects = {}
         for kind in sorted({k for _, e, _ in cases for k in e}):
-            same = agree([Case(f, e.get(kind), given) for f, e, given in cases])
+            same = self._same_in(kind, [Case(f, e.get(kind), given) for f, e, given in cases])
             if same is not None:
                 out[kind] = same
             elif kind == TARGET:
@@ -65,12 +65,23 @@ class Cases(Declarations):
             self.tiles.clear()
         return out
 
+    def _same_in(self, kind: str, cases: Sequence[Case]) -> Effect | None:
+        """What all cases do. A buffer in which they overwrite different parts holds nothing that is known."""
+        wiped = {repr(c.effect.wiped) for c in cases if c.effect is not None and c.effect.wiped is not None}
+        return None if kind in self.buffers.areas and len(wiped) > 1 else agree(cases)
+
     def _apart(self, name: str, cond: IntegerCondition, body: tuple[Node, ...]) -> Effects:
         cases: list[Made] = []
         ended = len(self.team.ends)
+        b, packed = self.buffers, len(self.buffers.packs)
+        sealed, packs = b.sealed, b.packs[:packed]
+        b.sealed = dict(sealed)
         for given in ways(cond):
             cases += self._case(lambda: self.names.update({name: TRUE}), given, body)
+        done, more = b.sealed, b.packs[packed:]
+        b.sealed, b.packs = dict(sealed), packs  # what one case has packed is nothing to the other
         cases += self._otherwise(name, negated(cond), body)
+        b.sealed, b.packs = {**done, **b.sealed}, b.packs + more
         self.team.join(ended)
         return self._agreed(cases)
 

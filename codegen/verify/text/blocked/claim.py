@@ -67,6 +67,7 @@ class Claim:
     target_base: str  # what tables of the target begin with
     choices: dict[str, ParsedFunction]  # functions that choose among kernels
     few: tuple[int | None, int | None]  # rows and columns there are at most, where isl says that tiles are never full
+    in_lines: bool  # the left operand is an element whose depths are neighbours in memory and rows at an equal distance
 
     @property
     def bases(self) -> dict[str, str]:

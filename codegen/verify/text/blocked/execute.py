@@ -14,7 +14,7 @@ from codegen.verify.text.blocked.corners import none_belongs, with_depth
 from codegen.verify.text.blocked.elements import PREFETCH
 from codegen.verify.text.blocked.loops import BlockedLoops
 from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, Heap, LocalArray
-from codegen.verify.text.integers import decided, negated, ways
+from codegen.verify.text.integers import UNKNOWN, IntegerCondition, decided, is_test, negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
@@ -36,19 +36,25 @@ class BlockRun(BlockedLoops):
         for k, node in enumerate(body):
             if node.kind == "several":
                 return self._then(done, self._rest((*node.kids, *body[k + 1 :])))
-            if node.kind == "declare" and self._asked(node, body[k + 1 :]):
-                cond = self._tested(node.text, node.kids[2])
-                return self._then(done, self._apart(node.text, cond, body[k + 1 :]))
+            asked = self._asked(node, body[k + 1 :]) if node.kind == "declare" else None
+            if asked is not None:
+                return self._then(done, self._apart(node.text, asked, body[k + 1 :]))
             if node.kind == "if" and node.kids[1] == Node("continue"):
                 return self._then(done, self._skipping(node.kids[0], body[k + 1 :]))
             found = self._statement(node)
             done = self._then(done, found)
         return done
 
-    def _asked(self, node: Node, rest: Sequence[Node]) -> bool:
-        """Is it a condition that a later statement of the block asks for?"""
+    def _asked(self, node: Node, rest: Sequence[Node]) -> IntegerCondition | None:
+        """The condition, if a later statement of the block asks for it. Where it decides how a loop begins, it does not
+        matter what it says: both ways have to be right."""
+        if node.kids[0].text != "const int":
+            return None
         name = Node("name", node.text)
-        return node.kids[0].text == "const int" and any(n.kind == "if" and name in nodes(n.kids[0]) for n in rest)
+        if any(n.kind == "if" and name in nodes(n.kids[0]) for n in rest):
+            return self._tested(node.text, node.kids[2])
+        begins = (n.kids[0] for x in rest for n in nodes(x) if n.kind == "for")
+        return UNKNOWN if is_test(node.kids[2]) and any(name in nodes(n) for n in begins) else None
 
     def _statement(self, node: Node) -> Effects:
         if node.kind == "line":

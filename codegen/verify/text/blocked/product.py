@@ -22,7 +22,7 @@ from codegen.verify.text.blocked.elements import in_rows
 from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
 from codegen.verify.text.blocks import BOUND, bounds, renamed
-from codegen.verify.text.compare import COLUMN, ROW
+from codegen.verify.text.compare import COLUMN, DEPTH, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.kernel import layout
@@ -88,7 +88,7 @@ def _key(block: Node, c: Claim) -> str:
 
     parts = (block, c.step, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     sizes = (c.left.width, c.left.copies, c.right.width, len(c.left.values))
-    rest = (*sizes, c.kernels, c.choices, c.rounds, c.packed, c.careful, c.elem, c.few, c.longest, c.digits)
+    rest = (*sizes, c.kernels, c.choices, c.rounds, c.packed, c.careful, c.elem, c.few, c.longest, c.digits, c.in_lines)
     tables = [
         (n, t.base, t.elem, t.of, [spell(x) for x in (t.element, t.origin, t.size, *(x for lp in t.loops for x in lp))])
         for n, t in sorted(c.tables.items())
@@ -128,7 +128,25 @@ def claim(w: Wanted, chosen: str, short: Mapping[Node, Node]) -> Claim:
         next((t.base for t in w.tables if t.target), ""),
         {f[0]: f for f in read_functions(chosen, vector_types(isa))[1:]},
         w.few,
+        _in_lines(w),
     )
+
+
+def _in_lines(w: Wanted) -> bool:
+    """Is the left operand an element of an array, its neighbour the one of the next depth, and the one of the next row
+    at the same distance everywhere? (That no step writes what it reads is a question of the product.)"""
+    e = read_expression(w.left[0])
+    if len(w.left) > 1 or e.kind != "index":
+        return False
+    names = {ROW: var(ROW), DEPTH: var(DEPTH)}
+    last = True
+    while e.kind == "index":
+        moved = ({**names, ROW: names[ROW] + 1}, {**names, DEPTH: names[DEPTH] + 1})
+        here, below, beside = (Integers(Facts(), x).value(e.kids[1]) for x in (names, *moved))
+        if beside - here != poly(int(last)) or not (below - here).names.isdisjoint(names):
+            return False
+        e, last = e.kids[0], False
+    return e.kind == "name"
 
 
 def _call(isa: Isa, k: MicroKernel) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from codegen.record import record
@@ -9,7 +10,7 @@ from codegen.verify.text.blocked.claim import PackedOperand
 from codegen.verify.text.blocked.corners import all_belong, with_depth
 from codegen.verify.text.blocked.offsets import Offsets
 from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, LocalArray, ScratchTile
-from codegen.verify.text.compare import COLUMN, ROW
+from codegen.verify.text.compare import COLUMN, DEPTH, ROW
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly
@@ -94,15 +95,22 @@ class RegisterTiles(Offsets):
     def _kernel(self, e: Node) -> Effects:
         """A call of a register kernel, which `kernel.py` has shown to do what its layout says."""
         claim, lay, f = self.claim, self.claim.kernels[e.text], self.facts
-        steps, a, b, at, ld, *consts = e.kids
+        steps, a, *apart = e.kids
+        distances = [apart.pop(0) for _ in range(2 if lay.strided else 0)]
+        b, at, ld, *consts = apart
         if [c.text for c in consts] != self._const_names() or any(c.kind != "name" for c in consts):
             raise Unread("a kernel is called with other constants")
         depth = self._integers().value(steps).over(poly(claim.rounds))
         if depth is None or not f.holds(depth):
             raise Unread("a kernel takes a part of a step, or fewer than none")
-        k = [self._operand(side, node, depth, lay.mr if side.area == "left" else lay.columns)
-             for side, node in ((claim.left, a), (claim.right, b))]  # fmt: skip
-        (i, deep, rows), (j, other, columns) = k
+        j, other, columns = self._operand(claim.right, b, depth, lay.columns)
+        place = self.names.get(a.text)
+        if distances and isinstance(place, BufferPointer) and place.of == "element":
+            i, deep, rows = self._in_array(place, distances, depth, lay.mr)
+        else:
+            i, deep, rows = self._operand(claim.left, a, depth, lay.mr)
+            if distances and [self._integers().value(x) for x in distances] != [ONE, poly(lay.a_rows)]:
+                raise Unread("a kernel takes the left operand to be packed otherwise")
         if not f.equal(deep, other):
             raise Unread("a kernel's operands begin at different depths")
         if (poly(lay.a_rows), lay.lefts * claim.rounds * lay.copies) != (claim.left.width, claim.left.each):
@@ -132,6 +140,27 @@ class RegisterTiles(Offsets):
         self._reads(side.area)
         return held.base[0] + x, held.base[1] + k, count
 
+    def _in_array(
+        self, place: BufferPointer, distances: Sequence[Node], depth: Poly, mr: int
+    ) -> tuple[Poly, Poly, Poly]:
+        """The same of a left operand that is read where it lies: this tile's rows from this block's depth on, all of
+        which are there."""
+        claim, (row, step) = self.claim, distances
+        if not claim.in_lines or claim.tables or claim.rounds != 1:
+            raise Unread("a left operand that has to be packed is read where it lies")
+        i, k = self._block("i") + self._start("i"), self._block("k")
+        (value,), at = claim.left.values, {ROW: i, DEPTH: k}
+        if place.node is None or not self._same(place.node, value, at):
+            raise Unread("a kernel reads another element of the left operand")
+        apart = self.names.get(row.text)
+        below = apart.node if isinstance(apart, BufferPointer) and apart.of == "distance" else None
+        if below is None or not self._step_of(below, value, at) or self._integers().value(step) != ONE:
+            raise Unread("a kernel takes the left operand's rows or steps to be in another distance")
+        ends = (i, i + mr - 1, k, k + depth - 1)
+        if not all(self._in_range(c, x) for c, x in zip("iikk", ends, strict=True)):
+            raise Unread("a kernel reads more of the left operand than there is")
+        return i, k, poly(mr)
+
     def _reads(self, area: str) -> None:
         """A buffer is read."""
         if area not in self.buffers.filled:
@@ -156,7 +185,7 @@ class RegisterTiles(Offsets):
         if self.claim.target_base:
             even = stride == self._row_distance(i) and self._evenly("i", i, mr, False)
         else:
-            even = step is not None and self._row_step(step, i, j)
+            even = step is not None and self._step_of(step, target, {ROW: i, COLUMN: j})
         if mr != ONE and not even:
             raise Unread("a kernel takes the target's rows to be in another distance")
         if not (self._evenly("j", j, nr, True) if self.claim.target_base else self._unit_columns(i, j)):
@@ -191,16 +220,12 @@ class RegisterTiles(Offsets):
             raise Unread("a kernel takes steps that some element of the tile does not take")
         return {"steps": Effect("steps", tile.spans, (i, j, depth.lo, depth.hi))}
 
-    def _row_step(self, step: Node, i: Poly, j: Poly) -> bool:
-        if step.kind != "binary" or step.text != "-":
+    def _step_of(self, step: Node, value: Node, at: Mapping[str, Poly]) -> bool:
+        """Is it the distance of an element from the one in the next row?"""
+        if step[:2] != ("binary", "-") or any(x[:2] != ("unary", "&") for x in step.kids):
             return False
-        below, here = step.kids
-        target = self.claim.target
-        return (
-            below.kind == here.kind == "unary"
-            and self._same(below.kids[0], target, {ROW: i + 1, COLUMN: j})
-            and self._same(here.kids[0], target, {ROW: i, COLUMN: j})
-        )
+        (below,), (here,) = (x.kids for x in step.kids)
+        return self._same(below, value, {**at, ROW: at[ROW] + 1}) and self._same(here, value, at)
 
     def _unit_columns(self, i: Poly, j: Poly) -> bool:
         """The target's last subscript moves with the column, by one, and no other does."""

@@ -230,7 +230,7 @@ CHOICES = {
     "a kernel of too few rows": ("_tile(6, 2, k,", "_tile(3, 2, k,", 0),
     "a kernel of too few columns": ("_tile(6, 2, k,", "_tile(6, 1, k,", 0),
     "a kernel that nobody has proven": ("_tile(6, 2, k,", "_tile(5, 2, k,", 0),
-    "the operands are exchanged": ("_tile(6, 2, k, a, b,", "_tile(6, 2, k, b, a,", 0),
+    "the operands are exchanged": ("_tile(6, 2, k, a, 1, 6, b,", "_tile(6, 2, k, b, 1, 6, a,", 0),
     "one step less": ("_tile(6, 2, k,", "_tile(6, 2, k - 1,", 0),
     "something is changed first": ("if (n <= 4)", "k += 1; if (n <= 4)", 0),
 }
@@ -444,8 +444,8 @@ def test_kernels_are_proven(isa: str, elem: str, step: Lane) -> None:
 
 
 KERNELS = {
-    "the next row's value": ("avx2", ADD, "x[1] = _mm256_set1_pd(a[1])", "x[1] = _mm256_set1_pd(a[2])"),
-    "the next row's value later": ("avx2", ADD, "x[i + 2] = _mm256_set1_pd(a[i + 2])", "x[i + 2] = x[i]"),
+    "the next row's value": ("avx2", ADD, "_set1_pd(a[1 * a_row])", "_set1_pd(a[2 * a_row])"),
+    "the next row's value later": ("avx2", ADD, "x[i + 2] = _mm256_set1_pd(a[(i + 2) * a_row])", "x[i + 2] = x[i]"),
     "a value that was not loaded": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 3 < rows)"),
     "a row that is not there": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 1 < rows)"),
     "the next vector of b": ("avx2", ADD, "_mm256_loadu_pd(b + 4 * j)", "_mm256_loadu_pd(b + 4 * j + 4)"),
@@ -458,7 +458,10 @@ KERNELS = {
     "a tile of another size": ("avx2", ADD, "int rows, int vectors", "int vectors, int rows"),
     "no room for the tile": ("avx2", ADD, "acc[4][2]", "acc[4][1]"),
     "rows in the wrong distance": ("avx2", ADD, "row[i - 1] + ldc", "row[i - 1] + 2 * ldc"),
-    "a moves too far": ("avx2", ADD, "a += 4", "a += 6"),
+    "a moves too far": ("avx2", ADD, "a += a_step", "a += 2 * a_step"),
+    "a moves as if it were packed": ("avx2", ADD, "a += a_step", "a += 4"),
+    "a moves by rows": ("avx2", ADD, "a += a_step", "a += a_row"),
+    "rows of a as if they were packed": ("avx2", ADD, "a[1 * a_row]", "a[1]"),
     "one step less": ("avx2", ADD, "p < k", "p < k - 1"),
     "the first step is left out": ("avx2", ADD, "long p = 0", "long p = 1"),
     "the wrong lane": ("neon", ADD, "av0, 1)", "av0, 0)"),
