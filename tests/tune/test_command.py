@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from codegen.machine import load
 from codegen.tune.cost import Model
 from codegen.tune.learn.network import random as random_network
 from codegen.tune.learn.network import save, shipped
+from codegen.tune.measure.measurer import Measurer
 from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.search.trees import searches
 from tests.tune.sources import ADD, AXPY, GLOBAL, PRODUCT
@@ -116,8 +118,11 @@ def test_a_file_that_is_not_ours_stays(tune) -> None:
     assert code == 1 and messages[-1]["id"] == "not-generated" and Path("mine.plan").read_text() == "region 1\n"
 
 
-def test_loop_trees_become_plans(tune) -> None:
-    """A tree is measured as a plan. Whether it is chosen is for the clock to say: a run takes microseconds."""
+def test_loop_trees_become_plans(tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree that is better than the first one is measured as a plan. Whether it is, and whether the plan is chosen, is
+    for the clock to say, as a run takes microseconds: here the one that comes later is."""
+    better = count(1)
+    monkeypatch.setattr(Measurer, "__call__", lambda _, trees: [float(next(better)) for _ in trees])
     words = ("--method", "fixed", "--budget", "60", "--size", "n=16", "--records", "r.jsonl")
     code, out, messages = tune(PRODUCT, *words, *QUICK)
     rows = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
