@@ -6,14 +6,19 @@ loops like any other, and legal or not by dependences.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import islpy as isl
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Order, Parallel
 from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.record import record
+from codegen.scop.model import Access, Statement
 from codegen.scop.tree import FoundLoop, Loop, enclosing, has_band, statements
+from codegen.strategy.cost.groups import stepped
 from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.transform.program import Program
 
@@ -54,9 +59,9 @@ def shared_out(p: Program, place: FoundLoop, machine: Machine) -> Shared:
     lengths = {(counted[lp.name] or lp).name: _rounds(p, lp, names) for lp in others}
     found = [c for c in thread_loops(f, lengths, machine.cores) if c.name in lengths]
     best, mine = found[0], next(c for c in found if (counted[place.loop.name] or place.loop).name == c.name)
-    if not _better(best, mine):
-        return replace(usual, why=_words(mine, [c for c in found if c is not mine]))
     first = next(lp for lp in others if (counted[lp.name] or lp).name == best.name)
+    if not _better(best, mine) or (best.busy <= mine.busy and _jumps(p, first, others, names)):
+        return replace(usual, why=_words(mine, [c for c in found if c is not mine]))
     order = [first, *(lp for lp in others if lp is not first)]
     refs = [LoopRef(lp.name, names[0]) for lp in order]
     text = f"loop {first.name} runs in parallel"
@@ -66,6 +71,27 @@ def shared_out(p: Program, place: FoundLoop, machine: Machine) -> Shared:
 def _better(one: ThreadLoop, other: ThreadLoop) -> bool:
     """Is it worth another order? Loops are in the order that suits caches best."""
     return one.busy > other.busy or one.uses > other.uses
+
+
+def _jumps(p: Program, first: Loop, others: Sequence[Loop], names: Sequence[str]) -> bool:
+    """Would it jump through an array that is gone through in the order of memory now? Normalising 8 x 64 planes of
+    3136 floats, planes of a channel one after the other: 0.8 of gcc's speed on one thread of a Neoverse N1."""
+    passed = others[: others.index(first)]
+    for s in map(p.scop.statement, names):
+        for a in s.accesses:
+            mine, outer = _place(first, s, a), [_place(lp, s, a) for lp in passed]
+            if mine is not None and any(k is not None and k < mine for k in outer):
+                return True
+    return False
+
+
+def _place(lp: Loop, s: Statement, a: Access) -> int | None:
+    """The first subscript of an access that a loop moves."""
+    d = stepped(lp, s.name)
+    if d is None:
+        return None
+    subscripts = [a.index.get_pw_aff(k) for k in range(a.index.dim(isl.dim_type.out))]
+    return next((k for k, x in enumerate(subscripts) if x.involves_dims(isl.dim_type.in_, d, 1)), None)
 
 
 def _words(best: ThreadLoop, rest: list[ThreadLoop]) -> str:

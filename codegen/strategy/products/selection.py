@@ -30,7 +30,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How, ProductStep
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, parts_of, put, seq, statements
 from codegen.scop.tree import walk as walk_tree
-from codegen.strategy.cost.profitability import busy_units, needs_wide_product, skips, too_small, unwanted
+from codegen.strategy.cost.profitability import busy_units, needs_wide_product, skips, too_small, unwanted, written_out
 from codegen.strategy.orders.distribution import Arrange, ProductNest, distribute, only, part
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged
@@ -185,7 +185,7 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
     if not independent(p, s, found, loops[:depth], _loops(s, found, depth, loops[depth:])):
         return None
     if not found.columns:
-        why = reason_against(p, s, found, machine)
+        why = reason_against(p, s, found, machine) or written_out(s, found)
         if why and looks_like_one(s, found):
             against.setdefault(name, f"no matrix-vector product: {why}")
         return None if why else found
@@ -196,7 +196,7 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
         return None
     vec = load_isa(machine.isa, machine.vector_bits).vec(found.step.elem)
     why = too_small(s, found, blocking(found, machine).direct) or needs_wide_product(p.scop, s, found, vec)
-    why = why or busy_units(p.scop, s, found, machine)
+    why = why or busy_units(p.scop, s, found, machine) or written_out(s, found)
     if why:
         against.setdefault(name, f"no product: {why}")
     return None if why else found
