@@ -15,7 +15,6 @@ from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.tree import INTERLEAVED, Band, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
-from codegen.strategy.cost.cycles import PEELED
 from codegen.strategy.cost.predicted import iteration_cycles
 from codegen.strategy.cost.tile_sizes import written_out
 from codegen.strategy.knobs.rows import new_rows, vectors
@@ -65,10 +64,7 @@ def _around(author: Author, site: Site) -> None:
 
 
 def _written_out(author: Author, site: Site) -> None:
-    last = site.band.loops[-2:]
-    if not written_out(author.p.scop, last[-1], site.stmts):
-        if len(last) > 1 and all(written_out(author.p.scop, lp, site.stmts, PEELED) for lp in last):
-            return  # compilers write both out, and keep in registers what comes back
+    if not written_out(author.p.scop, site.band.loops[-1], site.stmts):
         raise Unsuited(NOT_THIS_KIND)
     try:
         _around(author, site)

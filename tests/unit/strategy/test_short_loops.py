@@ -1,13 +1,11 @@
-"""Loops of a few fixed iterations, which compilers write out: as products only from where packing pays, without marks
-that would keep compilers from it, and in the source's order."""
+"""Loops of a few fixed iterations, which compilers write out, are products only from where packing pays; and threads
+leave the order of loops in which arrays lie in memory."""
 
 from __future__ import annotations
 
 import pytest
 
 import codegen
-from codegen.options import GenOptions
-from tests.run.sources import run
 
 ROWS = """
 void rows(int n, const float (*restrict a)[S], const float b[S][S], float (*restrict c)[S])
@@ -19,17 +17,6 @@ void rows(int n, const float (*restrict a)[S], const float b[S][S], float (*rest
       for (int k = 0; k < S; k++)
         c[i][j] += a[i][k] * b[k][j];
     }
-#pragma endscop
-}
-"""
-SQUARE = """
-void square(const TYPE a[S][S], const TYPE b[S][S], TYPE c[restrict S][S])
-{
-#pragma scop
-  for (int i = 0; i < S; i++)
-    for (int k = 0; k < S; k++)
-      for (int j = 0; j < S; j++)
-        c[i][j] += a[i][k] * b[k][j];
 #pragma endscop
 }
 """
@@ -51,15 +38,6 @@ void normalise(int b, int c, int n, float *restrict x, const float *restrict sca
 def test_small_fixed_sizes_are_products_only_from_where_packing_pays(size: int, product: bool) -> None:
     made = codegen.generate(ROWS.replace("S]", f"{size}]").replace("< S", f"< {size}"))
     assert ("product S" in made.regions[0].plan) == product
-
-
-@pytest.mark.parametrize("kind", ["float", "double"])
-def test_two_short_loops_are_written_out_without_marks(kind: str) -> None:
-    source = SQUARE.replace("TYPE", kind).replace("S]", "16]").replace("< S", "< 16")
-    made = codegen.generate(source)
-    assert "simd" not in made.text and "product" not in made.regions[0].plan
-    assert made.text.index("for (long k") < made.text.index("for (long j")
-    assert run(source, GenOptions()).ok
 
 
 def test_threads_do_not_make_a_loop_jump_through_memory() -> None:
