@@ -18,7 +18,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Node, Seq, kids, seq, walk, with_kids
 
-MANY = 24  # statements from which on they are clustered
+MANY = 20  # statements from which on they are clustered
 
 
 @record
