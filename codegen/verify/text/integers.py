@@ -3,13 +3,13 @@ learnt on the way goes to `facts.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
-from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.read import Node, Unread, nodes
 
 _WIDE = frozenset(("long", "ptrdiff_t"))  # types of all integers here: they lose nothing
 _NATURAL = frozenset(("unsigned long", "size_t"))
@@ -72,6 +72,16 @@ def decided(c: IntegerCondition, facts: Facts) -> bool | None:
     if c.op == "and":
         return False if False in parts else None if None in parts else True
     return True if True in parts else None if None in parts else False
+
+
+def _numbers(meant: object) -> Iterator[Poly]:
+    """The numbers that the meaning of a name is made of: its own, or those that a condition compares."""
+    if isinstance(meant, Poly):
+        yield meant
+    elif isinstance(meant, IntegerCondition):
+        yield meant.value
+        for part in meant.args:
+            yield from _numbers(part)
 
 
 class Integers:
@@ -152,7 +162,8 @@ class Integers:
         if known is not None:
             return self.value(x if known else y)
         one, other = self.value(x), self.value(y)
-        found = self.facts.opaque("?", one, other, var(show(cond)))
+        asked = [v for n in nodes(cond) if n.kind == "name" for v in _numbers(self.names.get(n.text))]
+        found = self.facts.opaque("?", one, other, var(show(cond)), *asked)
         if self.facts.holds(one - 1) and self.facts.holds(other - 1):
             self.facts.learn(found - 1)
         return found
