@@ -18,12 +18,17 @@ from codegen.record import record
 from codegen.scop.memo import remember
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Contraction
-from codegen.strategy.products.selection import blocking
+from codegen.strategy.products.selection import blocking, takes_lanes
 from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finished import FinishedText, finished
 from codegen.target.pragmas import Threads
 from codegen.target.region_views import RegionViews, region_views
 from codegen.target.view import Blocks
+
+# Instruction sets for which compilers' own vectors are printed, where tiles are the same in both: gcc makes
+# multiply-adds and -subtractions with a lane of a register of them. Of vfmsq and a value in all lanes it makes a
+# negation, too. Neoverse N1, lu, f64, n = 490: 9.3 ms, of the compiler's vectors 7.5 ms.
+_WRITTEN = {"neon": "generic"}
 
 
 @record
@@ -66,6 +71,9 @@ def _common_blocks(machine: Machine, among: Sequence[Machine], what: Contraction
     """The blocks that suit a machine, with kernels under names common to all. It packs the left operand as vectors only
     where that suits all of them: floyd-warshall on Neoverse N1 takes 1.12 of its time without, with AVX-512 0.21."""
     how = blocking(what, machine)
+    if how.isa in _WRITTEN:
+        own = _WRITTEN[how.isa]
+        how = replace(how, isa=own) if takes_lanes(what, machine) else blocking(what, replace(machine, isa=own))
     return replace(how, isa=common_name(how.isa), spread=_spread(among, what))
 
 

@@ -131,21 +131,22 @@ typedef tw_f64x2 tw_vec_f64;
 #else
 #define TW_MACHINE(avx512f, avx2, aarch64, other) other
 #endif
-#define TW_F64_ADD_MUL_MR TW_MACHINE(14, 6, 9, 4)
-#define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 6, 6)
+#define TW_F64_ADD_MUL_MR TW_MACHINE(14, 6, 6, 4)
+#define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
-#define TW_F64_ADD_MUL_LOW TW_MACHINE(3, 3, 4, 2)
-#define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 4, 2)
-#define TW_F64_ADD_MUL_HIGH TW_MACHINE(10, 3, 4, 2)
-#define TW_F64_ADD_MUL_MC TW_MACHINE(224, 84, 99, 128)
-#define TW_F64_ADD_MUL_KC TW_MACHINE(219, 274, 477, 384)
-#define TW_F64_ADD_MUL_NC TW_MACHINE(4096, 2048, 1536, 1536)
+#define TW_F64_ADD_MUL_LOW TW_MACHINE(3, 3, 3, 2)
+#define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 3, 2)
+#define TW_F64_ADD_MUL_HIGH TW_MACHINE(10, 3, 3, 2)
+#define TW_F64_ADD_MUL_MC TW_MACHINE(224, 84, 96, 128)
+#define TW_F64_ADD_MUL_KC TW_MACHINE(219, 274, 512, 384)
+#define TW_F64_ADD_MUL_NC TW_MACHINE(4096, 2048, 2048, 1536)
 #define TW_F64_ADD_MUL_RUN TW_MACHINE(288, tw_nr, tw_nr, tw_nr)
-#define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 10, 10)
+#define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS TW_MACHINE(320000, 160000, 80000, 80000)
 #define TW_F64_ADD_MUL_DIRECT TW_MACHINE(10000, 5000, 2500, 2500)
-#define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 3, 3)
-#define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 2, 2)
+#define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
+#define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
+#define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
 #define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_
@@ -167,8 +168,9 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
       acc[i][j] = tw_vec_load_f64(row[i] + TW_F64_ADD_MUL_LANES * j);
   }
   for (long p = 0; p < k; p++) {
+    a += a_step;
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
-      TW_PREFETCH(a, 8 * a_step + l, 0);
+      TW_PREFETCH(a, 7 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR + l, 0);
     tw_vec_f64 y[TW_F64_ADD_MUL_NV];
@@ -176,11 +178,11 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
       y[j] = tw_vec_load_f64(b + TW_F64_ADD_MUL_LANES * j);
     TW_UNROLL for (int i = 0; i < rows; i++) {
       TW_KEEP_ORDER();
-      const tw_vec_f64 x = tw_vec_dup_f64(a[i * a_row]);
+      const tw_vec_f64 x = tw_vec_dup_f64(a[i * a_row - a_step]);
       TW_UNROLL for (int j = 0; j < vectors; j++)
         acc[i][j] = tw_vec_fma_f64(acc[i][j], x, y[j]);
     }
-    a += a_step; b += TW_F64_ADD_MUL_NR;
+    b += TW_F64_ADD_MUL_NR;
   }
   TW_UNROLL for (int i = 0; i < rows; i++)
     TW_UNROLL for (int j = 0; j < vectors; j++)
@@ -198,6 +200,8 @@ __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, con
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_HIGH, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else
@@ -209,6 +213,8 @@ __attribute__((noinline, unused)) static void tw_f64_add_mul_rows(
 {
   if (n <= TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, lda, 1, b, c, ldc);
+  else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, lda, 1, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, lda, 1, b, c, ldc);
   else

@@ -14,7 +14,7 @@ from codegen.diagnostics import Diagnostic, Severity
 from codegen.isa.fast_paths import fast_path_of
 from codegen.isa.live_registers import demand
 from codegen.isa.load import load as load_isa
-from codegen.isa.model import Isa, longer
+from codegen.isa.model import Isa, is_float, longer
 from codegen.isa.text import spreads, takes_lane
 from codegen.machine import Machine
 from codegen.machine.formulas import RegisterTile, gemm_blocks
@@ -278,6 +278,12 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
     threads = int(2 * machine.parallel_overhead_cycles * cpu.lanes * cpu.throughput)
     direct = int(FIXED_CYCLES * cpu.lanes * cpu.throughput / 4)
     return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads, spread, run=b.run)
+
+
+def takes_lanes(what: Contraction, machine: Machine) -> bool:
+    """Does the machine multiply by lanes of a register in the product's kernel, in floating point?"""
+    needs = _needs(load_isa(machine.isa, machine.vector_bits), what.step)
+    return is_float(what.step.elem) and needs.a == LANES
 
 
 def _needs(isa: Isa, step: ProductStep) -> Needs:

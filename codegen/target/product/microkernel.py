@@ -32,7 +32,7 @@ LOW = ("LOW", "HALF", "HIGH")  # macros of the rows of smaller kernels
 # Tiles by which the target's lines are fetched ahead along its rows: with 2 instead of 1, products on one core with
 # AVX-512 take 0.98 of the time, those of 32 steps 0.95.
 FURTHER = 2
-MOST_COMMON = 3  # vectors in a row of a tile whose kernels are printed once for all instruction sets
+MOST_COMMON = 4  # vectors in a row of a tile whose kernels are printed once for all instruction sets
 
 
 def name(isa: Isa, mk: MicroKernel) -> str:
@@ -129,8 +129,8 @@ def in_place_name(isa: Isa, whole: MicroKernel) -> str:
 
 def _common_cases(at: str) -> list[tuple[str, str, str]]:
     """The same for tiles of up to MOST_COMMON vectors, in macros; where there are fewer, some of the tests are idle."""
-    mr, nr, nv, less, lanes = (f"{at}_{x}" for x in ("MR", "NR", "NV", "LESS", "LANES"))
-    narrow = [(f"n <= {lanes}", mr, "1"), (f"n <= {less} * {lanes}", mr, less)]
+    mr, nr, nv, some, less, lanes = (f"{at}_{x}" for x in ("MR", "NR", "NV", "SOME", "LESS", "LANES"))
+    narrow = [(f"n <= {lanes}", mr, "1"), *((f"n <= {x} * {lanes}", mr, x) for x in (some, less))]
     lows = [(f"m <= {at}_{x} && n > {nr} - {lanes}", f"{at}_{x}", nv) for x in LOW]
     return [*lows, *narrow, ("", mr, nv)]
 
@@ -149,6 +149,7 @@ def numbers(isa: Isa, whole: MicroKernel) -> dict[str, int]:
         "NV": whole.nv,
         "NR": nr_max(isa, whole),
         "LANES": isa.lanes_max(whole.elem),
+        "SOME": max(1, whole.nv - 2),
         "LESS": max(1, whole.nv - 1),
         **dict(zip(LOW, lows, strict=True)),
         "ALONG": int(whole.along),

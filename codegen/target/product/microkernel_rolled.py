@@ -71,6 +71,7 @@ class RolledView:
     load_first: list[list[str]]  # the same of the first rows, `ahead` of them
     load_later: list[str]  # the same of the row that comes `ahead` rows later
     update: str
+    ready: str  # what goes on to the values of a, ahead of a step
     advance: list[str]
     store_c: str
     quick: str
@@ -119,7 +120,8 @@ def rolled_view(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> RolledView:
         load_first=[[_a_value(tile, sizes, q, str(r)) for q in range(whole.lefts)] for r in range(ahead)],
         load_later=[_a_value(tile, sizes, q, f"i + {ahead}") for q in range(whole.lefts)],
         update=_update(tile, whole.step, ahead),
-        advance=[f"a += {_advance(whole, sizes)};", f"b += {times(whole.rights, sizes.nr)};"],
+        ready="" if whole.spread else _next_a(whole, sizes),
+        advance=[*([_next_a(whole, sizes)] if whole.spread else []), f"b += {times(whole.rights, sizes.nr)};"],
         store_c=bare(tile._call("store", element, "acc[i][j]")),
         quick=_update(tile, hurry.step, ahead) if hurry else "",
         mask=tile.vec.mask,
@@ -148,11 +150,15 @@ def _advance(mk: MicroKernel, sizes: TileTexts) -> str:
     return "a_step" if mk.strided else _a_step(mk, sizes)
 
 
+def _next_a(mk: MicroKernel, sizes: TileTexts) -> str:
+    return f"a += {_advance(mk, sizes)};"
+
+
 def _prefetch(mk: MicroKernel, sizes: TileTexts) -> list[PrefetchLoop]:
     """What a step reads, but `ahead` steps later."""
     line = LINE_BYTES * 8 // bits_of(mk.narrow or mk.elem)
     a, b = _a_step(mk, sizes), times(mk.rights, sizes.nr)
-    far = times(mk.ahead, _advance(mk, sizes))
+    far = times(mk.ahead - (not mk.spread), _advance(mk, sizes))
     return [PrefetchLoop("a", far, a, line), PrefetchLoop("b", times(mk.ahead, b), b, line)]
 
 
@@ -169,13 +175,16 @@ def _b_at(sizes: TileTexts, q: int) -> str:
 
 
 def _a_value(tile: KernelTile, sizes: TileTexts, q: int, row: str) -> str:
-    """The value of a for a row."""
+    """The value of a for a row. Where `a` went on already, they lie before it: of a value at the address itself gcc
+    makes a load into all lanes, which the vector units take part in, and of others one that multiply-adds spread.
+    Neoverse N1, f64, 400 x 400 x 400, tiles of 9 x 6: 8.2 ms with one such load in a step, 7.8 ms without."""
     mk, at = tile.mk, plus(times(q, sizes.mr), row)
     if mk.strided and at != "0":
         at = f"{f'({at})' if ' ' in at else at} * a_row"
     if mk.spread:
         alone = at if at.isalnum() else f"({at})"
         return bare(tile._call("load", plus("a", scaled(sizes.lanes, alone))))
+    at = f"{at} - {_advance(mk, sizes)}"
     return f"a[{at}]" if tile.scalar_rows else bare(tile._call(tile._packed("dup"), f"a[{at}]"))
 
 

@@ -66,6 +66,15 @@ FLAGS = {
 }
 
 
+def test_tiles_on_arm_are_those_of_lanes_in_vectors_of_the_compiler() -> None:
+    """Of vfmsq with a value in all lanes gcc makes a negation for each row; of its own vectors it makes none."""
+    text = generate(GEMM.replace("+=", "-=")).text
+    assert "#define TW_F64_SUB_MUL_MR TW_MACHINE(14, 6, 6, 4)" in text
+    assert "#define TW_F64_SUB_MUL_NV TW_MACHINE(2, 2, 4, 3)" in text
+    assert "#define tw_vec_fms_f64(x, y, z) ((x) - ((y) * (z)))" in text
+    assert "arm_neon.h" not in text
+
+
 def test_a_macro_has_one_value() -> None:
     """Else a text that is proven would change with its neighbour."""
     four, five = (Portable((TextVariant("", (("TW_ROWS", x),), ()),)) for x in "45")
