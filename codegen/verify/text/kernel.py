@@ -85,6 +85,10 @@ def _function(isa: Isa, mk: MicroKernel, text: str) -> tuple[tuple[str, ...], tu
     return found.parameters[2:], unrolled(found, {"rows": mk.mr, "vectors": mk.nv})
 
 
+_POINTERS = ("a", "b", "c")  # parameters
+_NUMBERS = ("ldc", "k", "a_row", "a_step", "b_step")
+
+
 class KernelState:
     """Registers, pointers and conditions on one way through the function."""
 
@@ -96,22 +100,25 @@ class KernelState:
         self.asked: dict[str, RegisterValue] = {}
         self.stored: dict[Poly, RegisterValue] = {}
         self.passed: list[tuple[bool, RegisterValue]] = []  # every decision on the way
+        self.begun = False  # some steps are taken, others are left for a second loop
 
     @classmethod
     def start(cls) -> KernelState:
         s = cls()
-        s.pointers = {p: (p, ZERO) for p in ("a", "b", "c")}
-        s.numbers = {n: var(n) for n in ("ldc", "k", "a_row", "a_step", "b_step")}
+        s.pointers = {p: (p, ZERO) for p in _POINTERS}
+        s.numbers = {n: var(n) for n in _NUMBERS}
         return s
 
     def copy(self) -> KernelState:
         s = KernelState()
         for name, value in vars(self).items():
-            setattr(s, name, value.copy())
+            setattr(s, name, value if isinstance(value, bool) else value.copy())
         return s
 
     def check(self, isa: Isa, mk: MicroKernel) -> None:
         """The tile holds what it should."""
+        if self.begun:
+            raise Unread("it leaves steps out")
         at = layout(isa, mk)
         places = {var("ldc") * r + at.lanes * j: (r, j) for r in range(mk.mr) for j in range(mk.nv)}
         if set(self.stored) != set(places):
@@ -126,6 +133,11 @@ class KernelState:
             sure = {x for yes, m in self.passed if not yes for x in _masks(m)}
             if not {first, RegisterValue(hurry.doubt, (value,))} <= sure:
                 raise Unread(f"nothing tells whether row and vector {places[place]} is right in fewer operations")
+
+
+def _of_a_step(v: RegisterValue) -> bool:
+    """Was it read from an operand?"""
+    return v.of in ("a", "b") or any(map(_of_a_step, v.args))
 
 
 def _masks(m: RegisterValue) -> tuple[RegisterValue, ...]:
@@ -190,7 +202,7 @@ class _Run:
     def _declare(self, node: Node) -> None:
         kind, sizes, value = node.kids
         s, name = self.state, node.text
-        if sizes.kids or value is NOTHING:
+        if sizes.kids or value is NOTHING or name in (*_POINTERS, *_NUMBERS) or (name == "p" and s.begun):
             raise Unread(f"a declaration of {name}")
         if name == "vl":
             if value != read_expression(self.outer.vec(self.mk.elem).lanes, vector_types(self.outer)):
@@ -233,7 +245,7 @@ class _Run:
                 base, at = s.pointers[name]
                 s.pointers[name] = (base, at + self._number(e.kids[1]))
                 return
-            if e.text == "=" and name in s.pointers:
+            if e.text == "=" and name in s.pointers and not s.begun:
                 s.pointers[name] = self._pointer(e.kids[1])
                 return
             if e.text == "=" and name in s.asked:
@@ -261,13 +273,17 @@ class _Run:
     # -- the loop over steps -----------------------------------------------------------------------
 
     def _loop(self, node: Node, s: KernelState) -> KernelState:
-        """All steps at once, by induction: the body takes the tile from any step to the next."""
+        """All steps at once, by induction: the body takes the tile from any step to the next. Nothing but `a` and `b`
+        moves from step to step, and what was read from them before is another step's."""
         steps, last = self._head(node, s)
         s.numbers.pop("p", None)
+        s.values = {n: v for n, v in s.values.items() if not _of_a_step(v)}
         before = {n: v for n, v in s.values.items() if v.op in ("load", "done") and v.of in ("c", "exact", "quick")}
         inner = s.copy()
         inner.values = {n: RegisterValue("reg", of=n) if n in before else v for n, v in s.values.items()}
         start = dict(s.pointers)
+        inner.pointers = {n: x for n, x in start.items() if n in ("a", "b") or x[0] == "c"}
+        rest = [n for n in inner.pointers if n not in ("a", "b")]
         if any(start[x] != (x, ZERO) for x in "ab"):
             raise Unread("the steps do not begin with the first")
         (after,) = self.run((node.kids[3],), inner)
@@ -280,21 +296,24 @@ class _Run:
         for name, size in (("a", self._a_step()), ("b", self._b_step())):
             if after.pointers[name] != (name, start[name][1] + size * steps):
                 raise Unread(f"{name} does not move on by {size} elements for each step")
+        if any(after.pointers[n] != start[n] for n in rest):
+            raise Unread("a pointer to the tile moves from step to step")
         self.state = s
         for name in changed:
             s.values[name] = self._stepped(name, before[name], after.values[name], start, steps, last)
         for name in ("a", "b"):  # where the next loop begins
             s.pointers[name] = start[name] if not last else (name, var("past the last step"))
         s.numbers["p"] = var("p")
+        s.begun = not last
         return s
 
     def _head(self, node: Node, s: KernelState) -> tuple[int, bool]:
         """How many steps the body takes, and whether none is left afterwards."""
         first, cond, step, _ = node.kids
         zero = first.kind == "declare" and first.text == "p" and first.kids[2] == Node("number", "0")
-        going = first == Node("block") and "p" in s.numbers
+        going = first == Node("block") and (s.begun or s.numbers.get("p") == ZERO)
         k, p = Node("name", "k"), Node("name", "p")
-        if not zero and not going:
+        if not going and (s.begun or not zero):
             raise Unread("the steps do not begin with the first")
         if cond == Node("binary", "<", (p, k)) and step == Node("after", "++", (p,)):
             return 1, True
