@@ -67,4 +67,3 @@ def test_a_text_that_is_not_proven_gives_way_to_a_simpler_plan(monkeypatch: pyte
     assert "tw_rows" not in found.text and "tilewright: region 1" in found.text
     (warning,) = {d.message for d in found.diagnostics if d.id == "fallback"}
     assert "could not be proven: a row too many" in warning
-

@@ -15,6 +15,7 @@ ADD = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
 ROLLED = ("avx2", MicroKernel("f64", ADD, 0, 4, 2))
 UNROLLED = ("sve", MicroKernel("f64", ADD, 0, 2, 1, unroll=2))
 STEPS = "for (long p = 0; p < k; p++) {"
+FIRST = "x[0] = _mm256_set1_pd(a[0 - a_step])"
 MORE = "for (; p < k; p++) {"
 
 # What is damaged, in which kernel, and the texts that stand in place of others.
@@ -23,19 +24,19 @@ DAMAGED = {
     "another pointer to a moves otherwise": (
         ROLLED,
         (STEPS, f"const double *q = a;\n  {STEPS}"),
-        ("x[0] = _mm256_set1_pd(a[0])", "x[0] = _mm256_set1_pd(q[0])"),
+        (FIRST, "x[0] = _mm256_set1_pd(q[0])"),
         ("a += a_step;", "a += a_step; q += 2 * a_step;"),
     ),
     "a row of the tile moves": (ROLLED, ("a += a_step;", "a += a_step; row[1] += ldc;")),
     "a value of the first step": (
         ROLLED,
         (STEPS, f"const __m256d z = _mm256_set1_pd(a[0]);\n  {STEPS}"),
-        ("x[0] = _mm256_set1_pd(a[0])", "x[0] = z"),
+        (FIRST, "x[0] = z"),
     ),
     "an element of the first step": (
         ROLLED,
         (STEPS, f"const double z = a[0];\n  {STEPS}"),
-        ("x[0] = _mm256_set1_pd(a[0])", "x[0] = _mm256_set1_pd(z)"),
+        (FIRST, "x[0] = _mm256_set1_pd(z)"),
     ),
     "another tile in a block": (ROLLED, (STEPS, f"{{ double *c = c + 1; }}\n  {STEPS}")),
     "all steps after some": (UNROLLED, (MORE, STEPS)),

@@ -444,8 +444,8 @@ def test_kernels_are_proven(isa: str, elem: str, step: Lane) -> None:
 
 
 KERNELS = {
-    "the next row's value": ("avx2", ADD, "_set1_pd(a[1 * a_row])", "_set1_pd(a[2 * a_row])"),
-    "the next row's value later": ("avx2", ADD, "x[i + 2] = _mm256_set1_pd(a[(i + 2) * a_row])", "x[i + 2] = x[i]"),
+    "the next row's value": ("avx2", ADD, "a[1 * a_row - a_step]", "a[2 * a_row - a_step]"),
+    "the next row's value later": ("avx2", ADD, "_mm256_set1_pd(a[(i + 2) * a_row - a_step])", "x[i]"),
     "a value that was not loaded": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 3 < rows)"),
     "a row that is not there": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 1 < rows)"),
     "the next vector of b": ("avx2", ADD, "_mm256_loadu_pd(b + 4 * j)", "_mm256_loadu_pd(b + 4 * j + 4)"),
@@ -460,8 +460,9 @@ KERNELS = {
     "rows in the wrong distance": ("avx2", ADD, "row[i - 1] + ldc", "row[i - 1] + 2 * ldc"),
     "a moves too far": ("avx2", ADD, "a += a_step", "a += 2 * a_step"),
     "a moves as if it were packed": ("avx2", ADD, "a += a_step", "a += 4"),
+    "a value of the next step": ("avx2", ADD, "a[1 * a_row - a_step]", "a[1 * a_row]"),
     "a moves by rows": ("avx2", ADD, "a += a_step", "a += a_row"),
-    "rows of a as if they were packed": ("avx2", ADD, "a[1 * a_row]", "a[1]"),
+    "rows of a as if they were packed": ("avx2", ADD, "a[1 * a_row - a_step]", "a[1 - a_step]"),
     "one step less": ("avx2", ADD, "p < k", "p < k - 1"),
     "the first step is left out": ("avx2", ADD, "long p = 0", "long p = 1"),
     "the wrong lane": ("neon", ADD, "av0, 1)", "av0, 0)"),
