@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, If, Instance, Name, block, walk, with_kids
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, Fun, If, Instance, Name, block, walk, with_kids
+from codegen.ast.facts import PointFacts
+from codegen.ast.linear import linear
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.model import Scop
 from codegen.scop.tree import PIPELINED, STAGE
@@ -30,16 +32,29 @@ def stage_of(node: CNode) -> For | None:
     return body if body.loop.kind == STAGE else None
 
 
-def joined_stages(scop: Scop, node: CNode) -> CNode:
+def joined_stages(scop: Scop, tree: CNode) -> CNode:
     """The tree with a last stage that stands right behind the loop over those before it in that loop, too: isl takes it
     out where it runs other statements than they do, and no option keeps it from that."""
+    return _joined(scop, tree, PointFacts(scop.context))
+
+
+def _joined(scop: Scop, node: CNode, here: PointFacts) -> CNode:
+    inside = here.inside(node) if isinstance(node, For) else here
     if not isinstance(node, For) or node.loop.kind != PIPELINED or not isinstance(node.body, Block):
-        return with_kids(node, lambda x: joined_stages(scop, x))
+        return with_kids(node, lambda x: _joined(scop, x, inside))
     stages, *rest = node.body.children
-    if not isinstance(stages, For) or not all(_is_next(scop, stages, x) for x in rest):
+    if not rest or not isinstance(stages, For) or not all(_is_next(scop, stages, x) for x in rest):
         return node
     body = If(Bin("<", Name(stages.var), stages.upper), stages.body, block(rest))
-    return replace(node, body=replace(stages, op="<=", body=body))
+    return replace(node, body=replace(stages, lower=_first(stages, inside), op="<=", body=body))
+
+
+def _first(stages: For, here: PointFacts) -> CExpr:
+    """Where the loop begins with the last stage in it, which runs also where all before it are none."""
+    low, last = linear(stages.lower), linear(stages.upper)
+    if low is not None and last is not None and here.holds(last.plus(low, -1)):
+        return stages.lower
+    return Fun("min", (stages.lower, stages.upper))
 
 
 def _is_next(scop: Scop, stages: For, part: CNode) -> bool:

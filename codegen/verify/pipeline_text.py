@@ -11,7 +11,7 @@ import islpy as isl
 from codegen.ast.ctree import Bin, For, Int, Name
 from codegen.ast.pipelines import stage_of
 from codegen.scop.model import Scop
-from codegen.target.text.pieces import View
+from codegen.target.text.pieces import View, beside
 from codegen.verify.guards import Parameters
 from codegen.verify.readback import TreePoint
 from codegen.verify.text.read import Node, Unread, read_expression
@@ -31,7 +31,7 @@ def _check_waits(v: View, node: For, around: Sequence[View]) -> None:
     stage = stage_of(node)
     lines = [x.head for x in v.body]
     found = [x for x in _all(v.body) if x.kind == "for" and x.loop is stage]
-    block = around[-1] if around else v
+    first = beside(around[-1], v)[0] if around else ()
     if turn is None or stage is None or len(found) != 1:
         raise Unread("a pipeline without a loop over its stages")
     t = turn[1]
@@ -43,7 +43,7 @@ def _check_waits(v: View, node: For, around: Sequence[View]) -> None:
         and lines[-2:] == ends and f"tw_enter(tw_line, {t});" in lines[:2]
         and name is not None and inner[0] == f"tw_follow(tw_line, {t}, {name[1]});"
         and inner[-1] == f"tw_reach(tw_line, {name[1]});"
-        and [x.head for x in block.body[:2]] == ["tw_place tw_line[TW_LINE];", "tw_begin(tw_line);"]
+        and [x.head for x in first] == ["tw_place tw_line[TW_LINE];", "tw_begin(tw_line);"]
     )  # fmt: skip
     if not right:
         raise Unread("a pipeline does not wait where it has to")

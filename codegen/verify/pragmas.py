@@ -19,7 +19,7 @@ from codegen.recognize.reductions import unsigned_for
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import PARALLEL_VECTOR, PIPELINED, SHARED, THREADED, VECTOR
-from codegen.target.text.pieces import View, texts_of
+from codegen.target.text.pieces import View, beside, texts_of
 from codegen.verify.pipeline_text import VARIABLE, check_pipeline
 from codegen.verify.text.read import Unread
 
@@ -206,35 +206,29 @@ def _collapses(v: View, node: For) -> bool:
 
 def _check_copied(name: str, kind: str, around: Sequence[View]) -> None:
     """A variable of the same name that comes from the one that others may see, and goes there where it has changed."""
-    for block, own in _blocks(around):
-        first, last = [x.head for x in block.body[: own]], [x.head for x in block.body[own + 1 :]]
-        at = f"tw_{name}"
-        if first == [f"{kind} *const {at} = &{name};", f"{kind} {name} = *{at};"] and last == [
-            f"if (__builtin_memcmp(&{name}, {at}, sizeof {name})) *{at} = {name};"
-        ]:
-            return
-    raise Unread(f"`{name}` is gathered where others may see it")
+    at = f"tw_{name}"
+    first = [f"{kind} *const {at} = &{name};", f"{kind} {name} = *{at};"]
+    last = [f"if (__builtin_memcmp(&{name}, {at}, sizeof {name})) *{at} = {name};"]
+    if (first, last) not in _scopes(around):
+        raise Unread(f"`{name}` is gathered where others may see it")
 
 
 def _check_unsigned(name: str, kind: str, wide: str, unshared: bool, around: Sequence[View]) -> None:
     """The same with a type in which nothing overflows."""
-    at, inner = f"tw_{name}", False
-    for block, own in _blocks(around):
-        first, last = [x.head for x in block.body[: own]], [x.head for x in block.body[own + 1 :]]
-        if not inner:
-            inner = (first, last) == ([f"{wide} {name} = {at};"], [f"{at} = {name};"])
-            continue
-        test = "" if unshared else f"if (({kind}){at} != {name}) "
-        if (first, last) == ([f"{wide} {at} = ({wide}){name};"], [f"{test}{name} = ({kind}){at};"]):
-            return
-    raise Unread(f"`{name}` may overflow where it is gathered, or is not given back")
+    at, scopes = f"tw_{name}", _scopes(around)
+    test = "" if unshared else f"if (({kind}){at} != {name}) "
+    inner = ([f"{wide} {name} = {at};"], [f"{at} = {name};"])
+    outer = ([f"{wide} {at} = ({wide}){name};"], [f"{test}{name} = ({kind}){at};"])
+    if inner not in scopes or outer not in scopes:  # the second is looked for around the first
+        raise Unread(f"`{name}` may overflow where it is gathered, or is not given back")
 
 
-def _blocks(around: Sequence[View]) -> Iterator[tuple[View, int]]:
-    """The blocks around the last of these, the nearest first, each with the place of what is within."""
+def _scopes(around: Sequence[View]) -> Iterator[tuple[list[str], list[str]]]:
+    """What stands ahead of the last of these and behind it in each scope around it, the nearest first: a block, or a
+    body or a branch that needs no block of its own."""
     for outer, inner in zip(reversed(around[:-1]), reversed(around[1:]), strict=True):
-        if outer.kind == "block":
-            yield outer, next(k for k, x in enumerate(outer.body) if x is inner)
+        first, last = beside(outer, inner)
+        yield [x.head for x in first], [x.head for x in last]
 
 
 def _has_address(name: str, texts: Sequence[str]) -> bool:

@@ -37,6 +37,15 @@ class View:
     loop: For | None = None  # the loop of the tree that it is
 
 
+def beside(outer: View, inner: View) -> tuple[tuple[View, ...], tuple[View, ...]]:
+    """What stands ahead of a piece and behind it, in the body or the branch of another that it is in."""
+    for views in (outer.body, outer.orelse):
+        for k, v in enumerate(views):
+            if v is inner:
+                return views[:k], views[k + 1 :]
+    raise ValueError("it is in none of them")
+
+
 def texts_of(views: Sequence[View]) -> list[str]:
     """Everything that is printed of them, but for comments and templates."""
     out: list[str] = []

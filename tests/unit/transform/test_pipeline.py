@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 
@@ -60,8 +62,8 @@ int main(void)
 """
 
 
-def planned(target: str = "openmp") -> str:
-    return generate("in.c", SOLVE, replace(GenOptions(), plan_text=PLAN, target=target)).text
+def planned(target: str = "openmp", source: str = SOLVE) -> str:
+    return generate("in.c", source, replace(GenOptions(), plan_text=PLAN, target=target)).text
 
 
 def test_the_last_stage_is_one_of_the_loop() -> None:
@@ -71,14 +73,33 @@ def test_the_last_stage_is_one_of_the_loop() -> None:
     assert text.count("tw_reach(tw_line, jb);") == 1
 
 
-def test_any_number_of_threads(tmp_path: Path) -> None:
-    plain = re.sub("#pragma.*", "", SOLVE).replace("void f(", "static void g(")
-    (tmp_path / "t.c").write_text(planned() + plain + MAIN)
+def _runs_as_written(folder: Path, source: str, main: str = MAIN) -> None:
+    plain = re.sub("#pragma.*", "", source).replace("void f(", "static void g(")
+    (folder / "t.c").write_text(planned(source=source) + plain + main)
     flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0"]
-    subprocess.run(["cc", *flags, "-o", tmp_path / "t", tmp_path / "t.c"], check=True)
+    subprocess.run(["cc", *flags, "-o", folder / "t", folder / "t.c"], check=True)
     for threads in ("1", "2", "3", "7"):
-        ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True, env={"OMP_NUM_THREADS": threads})
+        ran = subprocess.run([folder / "t"], capture_output=True, text=True, env={"OMP_NUM_THREADS": threads})
         assert ran.returncode == 0, ran.stdout
+
+
+def test_any_number_of_threads(tmp_path: Path) -> None:
+    _runs_as_written(tmp_path, SOLVE)
+
+
+@pytest.mark.parametrize(
+    ("first", "test", "loop"),
+    [
+        ("p", "", "jb = tw_min(tw_floord(p, 4), ib); jb <= ib;"),  # there may be a last stage and none before it
+        ("3", "if (i > p) ", "jb = 0; jb <= ib;"),  # one pipeline behind the other, or behind an `else` alone
+    ],
+)
+def test_bounds_by_a_parameter(tmp_path: Path, first: str, test: str, loop: str) -> None:
+    source = SOLVE.replace("int n,", "int n, int p,").replace("j = 0", f"j = {first}")
+    source = source.replace("x[i] = x[i] /", f"{test}x[i] = x[i] /")
+    assert loop in planned(source=source)
+    main = MAIN.replace("for (int n", "for (int p = 0; p < 50; p += 5)\n  for (int n").replace("(n, (", "(n, p, (")
+    _runs_as_written(tmp_path, source, main)
 
 
 def test_nothing_waits_on_one_thread() -> None:

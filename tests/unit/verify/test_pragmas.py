@@ -66,6 +66,19 @@ void f(int n, double *b) {
 #pragma endscop
 }
 """,
+    "branches": """extern int more, less;
+void f(int n, int p, const int *a) {
+#pragma scop
+  if (p > 3) {
+    for (int i = 0; i < n; i++)
+      more += a[i];
+  } else {
+    for (int i = 0; i < n; i++)
+      less -= a[i];
+  }
+#pragma endscop
+}
+""",
     "pipeline": """void f(int t, int n, double A[n][n]) {
 #pragma scop
   for (int k = 0; k < t; k++)
@@ -110,6 +123,8 @@ CHANGES = {
     "twice": ("sums", " reduction(+:s)", " reduction(+:s) reduction(+:s)"),
     "a sum with a sign": ("sums", "unsigned int total = tw_total;", "int total = tw_total;"),
     "a sum that is lost": ("sums", "tw_total = total;", "(void)total;"),
+    "a sum of a branch that is lost": ("branches", "tw_more = more;", "(void)more;"),
+    "a sum of the other branch that begins anew": ("branches", "tw_less = (unsigned int)less;", "tw_less = 0;"),
     "a sum that is not given back": ("sums", "total = (int)tw_total;", "(void)tw_total;"),
     "a sum that begins anew": ("sums", "unsigned int tw_total = (unsigned int)total;", "unsigned int tw_total = 0;"),
     "a store that the source has not": ("least", "if (__builtin_memcmp(&least, tw_least, sizeof least)) ", ""),
