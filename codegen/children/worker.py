@@ -29,6 +29,7 @@ SELDOM = 100_000  # objects between two searches for garbage: a child has little
 # work begins anew in one of its own. Regions take a tenth of it.
 SOON = 6
 _AHEAD = Limits(0, 0, 1024 * MIB, 24 * HOUR)  # it sets its own for parts of its work
+ORPHAN = 1.0  # seconds between two looks of a child at who its parent is
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL)
 
 
@@ -87,7 +88,10 @@ def _forked(life: Callable[[int], None], limits: Limits) -> tuple[bytes, int, in
         life(writer)
     os.close(writer)
     try:
-        data = _read(reader, child, limits)
+        data = _read(reader, limits)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)  # its answer is not waited for any more
+        raise
     finally:
         os.close(reader)
         _, status, used = os.wait4(child, 0)
@@ -154,13 +158,16 @@ def stay(life: Callable[[], None], limited_here: bool = True) -> NoReturn:
 
 
 def _alone(life: Callable[[], None]) -> NoReturn:
+    """Ends with `life`, or soon after its parent was ended, who would have had the answer."""
+    parent = os.getppid()
     try:
         faulthandler.disable()  # who waits for the answer says what a crash means
         gc.set_threshold(SELDOM)
         threading.stack_size(STACK)
         thread = threading.Thread(target=life)
         thread.start()
-        thread.join()
+        while thread.is_alive() and os.getppid() == parent:
+            thread.join(ORPHAN)
     finally:
         os._exit(0)
 
@@ -196,7 +203,7 @@ def pickled_error(error: BaseException) -> bytes:
         return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}\n{text}")))
 
 
-def _read(reader: int, child: int, limits: Limits) -> bytes:
+def _read(reader: int, limits: Limits) -> bytes:
     end, size = time.monotonic() + limits.wall, 0
     chunks: list[bytes] = []
     while True:
@@ -204,7 +211,6 @@ def _read(reader: int, child: int, limits: Limits) -> bytes:
         chunk = os.read(reader, 1 << 16) if ready else b""
         size += len(chunk)
         if not ready or size > limits.output:
-            os.kill(child, signal.SIGKILL)
             much = f"wrote more than {limits.output // MIB} MiB"
             raise LimitPassed(much if ready else f"did not end within {limits.wall:g} s")
         if not chunk:

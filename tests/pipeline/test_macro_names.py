@@ -95,10 +95,13 @@ def test_no_name_of_a_macro_is_made_up(tmp_path: Path) -> None:
 
 
 def test_options_make_macros(tmp_path: Path) -> None:
-    """Of names in the region, and of helpers, which stand above the file's own definitions."""
-    options = ["-Dkb=7", "-Djt=8", "-Dp=4", "-Dbegin=3"]
+    """Of names in the region, and of helpers, which stand above the file's own definitions. Files that helpers include
+    and words of directives are no such names."""
+    (tmp_path / "first.h").write_text("#define begin 3\n#define jt 8\n")
+    options = ["-Dkb=7", "-Dp=4", "-Dh=2", "-Domp=1", "-include", str(tmp_path / "first.h")]
     made = generate(PRODUCT, cpp_args=options).text
     assert {"kb", "jt", "p", "begin"}.isdisjoint(_code(made))
+    assert "#include <omp.h>" in made and "#pragma omp parallel" in made
     new, old = (_run(tmp_path, name, text + PRODUCT_MAIN, *options) for name, text in (("new", made), ("old", PRODUCT)))
     assert new == old
 

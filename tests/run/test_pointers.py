@@ -126,6 +126,8 @@ REFUSED = {
     " y[i] = x[i] + 1; do { double *t = x; x = y; y = t; } while (n > 40); }}}",
     "swapped_in_other_steps": "double *x = a, *y = a + 40; {{for (int k = 0; k < n; k += 2) {"
     " for (int i = 0; i < m; i++) y[i] = x[i] + 1; { double *t = x; x = y; y = t; } }}}",
+    "swapped_with_other_rows": "double (*x)[8] = (void *)a, (*y)[4] = (void *)(a + 40); {{for (int k = 0; k < n; k++) {"
+    " for (int i = 0; i < 4; i++) y[i][1] = x[i][1] + 1; { void *t = x; x = y; y = t; } }}}",
     "swapped_by_another_of_its_name": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) {"
     " for (int i = 0; i < m; i++) y[i] = x[i] + 1; t = x; double *x = y; y = t; x[0] += 1; }}}",
     "swapped_and_spared": "double *t, *x = a, *y = a + 40; {{for (int k = 0; k < n; k++) { t = x; x = y; y = t;"

@@ -52,9 +52,9 @@ def is_bit_field(types: TypeTable, struct: c_ast.Node | None, name: str) -> bool
     )
 
 
-def spelled(struct: c_ast.Node) -> str:
-    """The definition of a struct or union in one line."""
-    return " ".join(str(c_generator.CGenerator().visit(struct)).split())
+def spelled(node: c_ast.Node) -> str:
+    """The definition of a struct or union, or any other piece of source, in one line."""
+    return " ".join(str(c_generator.CGenerator().visit(node)).split())
 
 
 def _anonymous(decl: c_ast.Node) -> bool:

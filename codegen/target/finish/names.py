@@ -17,6 +17,7 @@ from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.layout.lexis import CHAR, KEYWORDS, STRING, blank, blank_comments
 from codegen.source.layout.linemap import LineMap
+from codegen.source.macro_tables import Change
 from codegen.source.preprocess import Preprocessed
 
 DEFAULT = "tw"
@@ -25,6 +26,8 @@ _OURS = pattern(_OUR_NAME)
 _DEFINED = pattern(rf"#define ({_OUR_NAME})")
 _QUOTED = pattern(f"{STRING}|{CHAR}")
 _WORD = pattern(r"[A-Za-z_]\w*")
+_OPTIONS = pattern(r'^# \d+ "<(?:built-in|command[- ]line)>"', re.M)  # as gcc and as clang call them
+_NO_NAMES = rf"^[ \t]*#[ \t]*(?:include\b[^\n]*|pragma\b[^(\n]*|\w+)|{STRING}"  # files, words of directives and texts
 
 
 def prefix(text: str) -> str:
@@ -138,14 +141,26 @@ def names_taken(pre: Preprocessed) -> dict[str, Loc]:
 def apart_from_options(support: str, pre: Preprocessed, kept: Iterable[str]) -> str:
     """Text above the user's own, with other names for variables of its own that the command line makes macros of: no
     other macro is defined there. Functions and types may be somebody's, and `kept` are macros that it means."""
-    asked = (c.text.split(maxsplit=2)[1] for c in pre.changes if c.file == "<command-line>" and "define " in c.text)
-    found = {w for w in asked if _WORD.fullmatch(w) and not w.startswith("_") and not w.endswith("_t")} - {*kept}
+    defined = (c.text.split(maxsplit=2)[1] for c in _before_the_file(pre) if "define " in c.text)
+    found = {w for w in defined if _WORD.fullmatch(w) and not w.startswith("_") and not w.endswith("_t")} - {*kept}
     words = set(_WORD.findall(support)) if found else set()
     for word in sorted(found & words - KEYWORDS):
         if not _OURS.match(word) and not re.search(rf"\b{word}\s*\(", support):
             other = next(w for k in count(2) if (w := f"{word}_{k}") not in words | found)
-            support = re.sub(rf"\b{word}\b", other, support)
+            support = _with_another_name(support, word, other)
     return support
+
+
+def _with_another_name(text: str, word: str, other: str) -> str:
+    return re.sub(rf"({_NO_NAMES})|\b{word}\b", lambda m: m[1] or other, text, flags=re.M)
+
+
+def _before_the_file(pre: Preprocessed) -> list[Change]:
+    """What options define, `-D` and the headers of `-include`, system headers aside."""
+    begin = max((m.start() for m in _OPTIONS.finditer(pre.text)), default=0)
+    last = pre.text.count("\n", 0, begin)
+    own = (c for c in pre.changes if c.file != "<built-in>" and c.file not in pre.system_headers)
+    return [c for c in own if c.line < last]
 
 
 def _line_start(text: str, line: int) -> int:

@@ -84,6 +84,23 @@ def _too_much() -> None:
     bytearray(2048 * MIB)
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_child_does_not_outlive_its_parent(how: signal.Signals) -> None:
+    """Nor does a parent that is interrupted wait until it has done its work."""
+    script = (
+        "import os, time\nfrom codegen.children.worker import run_ahead\n"
+        "run_ahead(lambda: (os.write(1, b'%d\\n' % os.getpid()), time.sleep(30)))\n"
+    )
+    words = [sys.executable, "-c", script]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
+        assert parent.stdout is not None
+        assert int(parent.stdout.readline()) != parent.pid
+        begin = time.monotonic()
+        parent.send_signal(how)
+        assert parent.stdout.read() == ""  # until the child, which has this pipe too, is gone
+        assert time.monotonic() - begin < 15 and parent.wait() != 0
+
+
 def test_the_child_of_a_process_that_used_threads(tmp_path: Path) -> None:
     """Helpers of OpenMP do not come along into a child, and it must not wait for them."""
     source = "int count(void)\n{\n    int n = 0;\n#pragma omp parallel num_threads(3) reduction(+ : n)\n    n += 1;\n"

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.members import spelled
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import assigned, declared, items_of, mapped, names, nodes, with_statements
 
@@ -114,11 +116,16 @@ def _fits(site: RegionSite, name: str) -> bool:
 
 
 def _alike(site: RegionSite, one: str, two: str) -> bool:
-    """Do the two lead to elements of one type?"""
+    """Do the two lead to elements of one type, in rows of one length?"""
     a, b = site.variables[one], site.variables[two]
-    if [d.kind for d in a.shape.declarators] != [d.kind for d in b.shape.declarators] or a.const != b.const:
+    if _rows(a.shape) != _rows(b.shape) or a.const != b.const:
         return False
     return a.shape.elem == b.shape.elem and a.shape.struct is b.shape.struct
+
+
+def _rows(shape: DeclaredType) -> list[tuple[str, str]]:
+    """What the pointer leads to: compilers take `double (*)[4]` for `double (*)[8]`, with a warning."""
+    return [(d.kind, "" if d.dim is None else spelled(d.dim)) for d in shape.declarators[1:]]
 
 
 def _untouched(rest: Sequence[c_ast.Node], own: set[str], counter: str) -> bool:
