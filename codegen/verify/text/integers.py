@@ -74,14 +74,14 @@ def decided(c: IntegerCondition, facts: Facts) -> bool | None:
     return True if True in parts else None if None in parts else False
 
 
-def _numbers(meant: object) -> Iterator[Poly]:
+def numbers_of(meant: object) -> Iterator[Poly]:
     """The numbers that the meaning of a name is made of: its own, or those that a condition compares."""
     if isinstance(meant, Poly):
         yield meant
     elif isinstance(meant, IntegerCondition):
         yield meant.value
         for part in meant.args:
-            yield from _numbers(part)
+            yield from numbers_of(part)
 
 
 class Integers:
@@ -162,7 +162,7 @@ class Integers:
         if known is not None:
             return self.value(x if known else y)
         one, other = self.value(x), self.value(y)
-        asked = [v for n in nodes(cond) if n.kind == "name" for v in _numbers(self.names.get(n.text))]
+        asked = [v for n in nodes(cond) if n.kind == "name" for v in numbers_of(self.names.get(n.text))]
         found = self.facts.opaque("?", one, other, var(show(cond)), *asked)
         if self.facts.holds(one - 1) and self.facts.holds(other - 1):
             self.facts.learn(found - 1)

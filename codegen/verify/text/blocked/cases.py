@@ -9,9 +9,9 @@ from typing import Any
 from codegen.verify.text.blocked.declare import Declarations
 from codegen.verify.text.blocked.state import TARGET, Effects, Made
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.integers import FALSE, TRUE, IntegerCondition, negated, ways
+from codegen.verify.text.integers import FALSE, TRUE, UNKNOWN, IntegerCondition, negated, numbers_of, ways
 from codegen.verify.text.poly import Poly, var
-from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.spans import Case, CountedLoop, Effect, agree, in_sequence
 
 
@@ -70,7 +70,16 @@ class Cases(Declarations):
         wiped = {repr(c.effect.wiped) for c in cases if c.effect is not None and c.effect.wiped is not None}
         return None if kind in self.buffers.areas and len(wiped) > 1 else agree(cases)
 
-    def _apart(self, name: str, cond: IntegerCondition, body: tuple[Node, ...]) -> Effects:
+    def _compared(self, e: Node) -> list[Poly]:
+        """The numbers that a condition asks for; the loops around, too, where it asks for what is not known here."""
+        meant = [self.names.get(n.text) for n in nodes(e) if n.kind == "name"]
+        unknown = UNKNOWN in meant or any(n.kind == "index" for n in nodes(e))
+        loops = [var(lp.name) for lp in self.frames] if unknown else []
+        return [*loops, *(p for x in meant for p in numbers_of(x))]
+
+    def _apart(self, declared: Node, cond: IntegerCondition, body: tuple[Node, ...]) -> Effects:
+        name, asked = declared.text, self.buffers.asked
+        self.buffers.asked = [*asked, *self._compared(declared.kids[2])]
         cases: list[Made] = []
         ended = len(self.team.ends)
         b, packed = self.buffers, len(self.buffers.packs)
@@ -81,7 +90,7 @@ class Cases(Declarations):
         done, more = b.sealed, b.packs[packed:]
         b.sealed, b.packs = dict(sealed), packs  # what one case has packed is nothing to the other
         cases += self._otherwise(name, negated(cond), body)
-        b.sealed, b.packs = {**done, **b.sealed}, b.packs + more
+        b.sealed, b.packs, b.asked = {**done, **b.sealed}, b.packs + more, asked
         self.team.join(ended)
         return self._agreed(cases)
 
@@ -99,7 +108,7 @@ class Cases(Declarations):
 
     def _from_before(self, cases: Sequence[Made], start: int) -> Effects | None:
         """What the first iteration of a loop around leaves in a buffer, and later ones find there: by induction, where
-        what is packed does not depend on the iteration, and nothing else is packed there."""
+        neither what is packed nor a condition around depends on the iteration, and nothing else is packed there."""
         packed, others = [e for _, e, _ in cases if e], [f for f, e, _ in cases if not e]
         kinds = {k for found in packed for k in found}
         if len(kinds) != 1 or not others:
@@ -111,7 +120,7 @@ class Cases(Declarations):
         for lp in reversed(self.frames):
             if all(f.holds(var(lp.name) - lp.first - 1) for f in others):
                 inner = self.open[self.open.index(lp) + 1 :]
-                about = [*e.base, *(p for s in e.spans.values() for p in s)]
+                about = [*e.base, *(p for s in e.spans.values() for p in s), *self.buffers.asked]
                 b = self.buffers
                 alone = kind in b.areas and kind not in b.packs[b.began[lp.name] : start]
                 still = not any(self.facts.mentions(p, (lp.name,)) for p in about)

@@ -38,7 +38,7 @@ class BlockRun(BlockedLoops):
                 return self._then(done, self._rest((*node.kids, *body[k + 1 :])))
             asked = self._asked(node, body[k + 1 :]) if node.kind == "declare" else None
             if asked is not None:
-                return self._then(done, self._apart(node.text, asked, body[k + 1 :]))
+                return self._then(done, self._apart(node, asked, body[k + 1 :]))
             if node.kind == "if" and node.kids[1] == Node("continue"):
                 return self._then(done, self._skipping(node.kids[0], body[k + 1 :]))
             found = self._statement(node)
@@ -91,11 +91,13 @@ class BlockRun(BlockedLoops):
             return {} if taken is NOTHING else self.block((taken,))
         cases = []
         self.forked += 1
-        before, ended = len(self.buffers.packs), len(self.team.ends)
+        before, ended, asked = len(self.buffers.packs), len(self.team.ends), self.buffers.asked
+        self.buffers.asked = [*asked, *self._compared(cond)]
         for body, part in ((then, c), (orelse, negated(c))):
             for given in ways(part):
                 cases += self._case(lambda: None, given, () if body is NOTHING else (body,))
         self.forked -= 1
+        self.buffers.asked = asked
         self.team.join(ended)
         kept = self._from_before(cases, before) if orelse is NOTHING else None
         return self._agreed(cases) if kept is None else kept

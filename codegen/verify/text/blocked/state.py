@@ -76,6 +76,7 @@ class Buffered:
         self.filled: set[str] = set()
         self.packs: list[str] = []  # those that were written to, in order
         self.began: dict[str, int] = {}  # how many of those there were when a loop began
+        self.asked: list[Poly] = []  # what conditions around compare: what is packed may depend on it
         self.sealed: dict[str, str] = {}  # those that a loop's first iteration fills for all of them
 
 

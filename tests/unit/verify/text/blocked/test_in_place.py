@@ -11,6 +11,7 @@ from codegen.verify.text.check import wrong_text
 from tests.unit.verify.text.blocked.test_product import SOURCE, TRIANGLE, changed, printed
 
 PLAIN = SOURCE.replace("alpha * A[i][k]", "A[i][k]")
+LIES = "tw_panels(tw_columns, tw_nr) <= TW_SIZE(0)"  # when it is read there
 
 # What is damaged, the text, what stands there instead, and which of several places.
 CHANGES = {
@@ -33,6 +34,8 @@ CHANGES = {
     "the last rows are not packed": ("tw_filled : 0", "tw_r : 0", 0),
     "nothing else is packed": ("tw_lies ? tw_filled : 0", "tw_filled", 0),
     "too few rows are packed": ("tw_r - tw_r % 6", "tw_r - tw_r % 4", 0),
+    "packed where later columns read it, not where the first do": (LIES, "jb == 0", 0),
+    "the same by columns that nothing is known of": (LIES, "jb % 7 == 0", 0),
     "the distance in another type": ("const long tw_lda", "const int tw_lda", 0),
 }
 CHOICES = {
