@@ -143,6 +143,19 @@ def test_full_device_is_an_error() -> None:
     assert done.stderr.count(b"\n") == 1
 
 
+def test_closed_streams(tmp_path: Path) -> None:
+    """What has a file of its own is written; standard output cannot be."""
+    closed = ["sh", "-c", 'exec "$@" <&- >&-', "sh"]
+    (tmp_path / "in.c").write_text(
+        "void f(int n, double *a) {\n#pragma scop\nfor (int i = 0; i < n; i++) a[i] = 0;\n#pragma endscop\n}\n"
+    )
+    words = command("gen", str(tmp_path / "in.c"))
+    for more, code, said in (((), 1, "cannot write standard output"), (("-o", str(tmp_path / "out.c")), 0, "")):
+        done = subprocess.run([*closed, *words, *more], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == code and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert "@generated" in (tmp_path / "out.c").read_text()
+
+
 def test_options_page_is_current() -> None:
     page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     assert page == markdown(), "run python -m codegen.cli.shell.docs > docs/options.md"
