@@ -3,18 +3,20 @@ reductions, transposes, loops marked for the compiler or left to it, and scalar 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from codegen.plan.model import LoopRef, ScalarReplace, Vector
 from codegen.recognize.access.domain_shape import leaves_out, next_by_step
+from codegen.recognize.access.strides import move
 from codegen.recognize.access.wraps import usual_move
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.expr import Binary, DataLoop, Ref
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
-from codegen.scop.tree import INTERLEAVED, Band, enclosing, has_band, loops, statements
+from codegen.scop.tree import INTERLEAVED, ON_THREADS, Band, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
+from codegen.strategy.cost.cycles import PEELED
 from codegen.strategy.cost.predicted import iteration_cycles
 from codegen.strategy.cost.tile_sizes import written_out
 from codegen.strategy.knobs.rows import new_rows, vectors
@@ -63,7 +65,20 @@ def _around(author: Author, site: Site) -> None:
     author.remark("analysis", "register-tile", found.tile.reason, site.stmts[0])
 
 
+def _accumulates_in_registers(p: Program, names: Sequence[str]) -> bool:
+    """Do compilers write the loop out and keep its elements in registers through the loop around it? Marked for vectors
+    it would not be. On threads they do not: in a function of its own, gcc does not know what `restrict` said. 16 x 16
+    products of f32 on a Neoverse N1, i, k, j: 0.9 of gcc's speed with `omp simd` and 1.2 without."""
+    around = enclosing(p.tree, names[0])
+    if len(around) < 2 or any(lp.kind in ON_THREADS for lp in around):
+        return False
+    stays = (move(p.scop, s, s.accesses[s.target], around, len(around) - 2).still for s in map(p.scop.statement, names))
+    return all(stays) and all(written_out(p.scop, lp, names, PEELED) for lp in around[-2:])
+
+
 def _written_out(author: Author, site: Site) -> None:
+    if _accumulates_in_registers(author.p, site.stmts):
+        return
     if not written_out(author.p.scop, site.band.loops[-1], site.stmts):
         raise Unsuited(NOT_THIS_KIND)
     try:

@@ -52,10 +52,10 @@ def _constant_extent(value: isl.PwAff, domain: isl.Set) -> int | None:
     return None if low is None or high is None else high - low + 1
 
 
-def written_out(scop: Scop, lp: Loop, names: Sequence[str]) -> bool:
+def written_out(scop: Scop, lp: Loop, names: Sequence[str], most: int = WRITTEN_OUT) -> bool:
     """Is the loop so short that compilers write it out? Marked for vectors it would not be. Nor do vectors pay where it
     may be shorter still, at the edge of a window: the largest of 5 neighbours, 0.74 of gcc's speed with `omp simd`."""
-    return all(0 < (_longest(scop, lp, n) or 0) <= WRITTEN_OUT for n in names)
+    return all(0 < (_longest(scop, lp, n) or 0) <= most for n in names)
 
 
 def _longest(scop: Scop, lp: Loop, stmt: str) -> int | None:

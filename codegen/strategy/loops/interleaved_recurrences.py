@@ -13,7 +13,7 @@ from codegen.plan.model import Directive, Distribute, Interleave, LoopRef, Order
 from codegen.recognize.access.invariant_values import alike
 from codegen.recognize.access.strides import coefficients, move
 from codegen.recognize.stores import conditional
-from codegen.scop.expr import is_code
+from codegen.scop.expr import Gather, is_code, walk
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements
 from codegen.scop.tree import loops as all_loops
@@ -102,9 +102,11 @@ def has_chains(p: Program) -> bool:
 
 
 def _along(p: Program, outer: Band, chain: Band) -> bool:
-    """Does the outer loop run along rows of all arrays?"""
+    """Does the outer loop run along rows of all arrays? Where data decide about a subscript, nobody knows."""
     for name in statements(chain):
         s, around = p.scop.statement(name), enclosing(p.tree, name)
+        if any(isinstance(e, Gather) for e in walk(s.rhs)):
+            return False
         which = next(k for k, lp in enumerate(around) if lp.name == outer.loops[-1].name)
         moves = [move(p.scop, s, a, around, which) for a in s.accesses if p.scop.arrays[a.array].rank]
         if not all(m.unit or m.still for m in moves):

@@ -1,5 +1,5 @@
 """Loops of a few fixed iterations, which compilers write out, are products only from where packing pays; and threads
-leave the order of loops in which arrays lie in memory."""
+leave the order of loops in which arrays lie in memory; nor are marks put where compilers do better by themselves."""
 
 from __future__ import annotations
 
@@ -17,6 +17,32 @@ void rows(int n, const float (*restrict a)[S], const float b[S][S], float (*rest
       for (int k = 0; k < S; k++)
         c[i][j] += a[i][k] * b[k][j];
     }
+#pragma endscop
+}
+"""
+SQUARE = """
+void square(const float a[16][16], const float b[16][16], float c[restrict 16][16])
+{
+#pragma scop
+  for (int i = 0; i < 16; i++)
+    for (int k = 0; k < 16; k++)
+      for (int j = 0; j < 16; j++)
+        c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+}
+"""
+# Where the largest element of a row lies: the subscript of the second read is data.
+LARGEST = """
+void largest(int n, int m, const float *restrict a, int *restrict r)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    int b = 0;
+    for (int j = 1; j < m; j++)
+      if (a[i * m + j] > a[i * m + b])
+        b = j;
+    r[i] = b;
+  }
 #pragma endscop
 }
 """
@@ -43,3 +69,14 @@ def test_small_fixed_sizes_are_products_only_from_where_packing_pays(size: int, 
 def test_threads_do_not_make_a_loop_jump_through_memory() -> None:
     plan = codegen.generate(NORMALISED).regions[0].plan
     assert "parallel S1.i" in plan and "order" not in plan
+
+
+def test_elements_that_compilers_keep_in_registers_through_two_short_loops_are_not_marked() -> None:
+    text = codegen.generate(SQUARE).text
+    assert "simd" not in text and "c[i][j] += a[i][k] * b[k][j];" in text
+    assert "simd" in codegen.generate(ROWS.replace("S]", "16]").replace("< S", "< 16")).text  # on threads
+
+
+def test_vectors_do_not_run_across_rows_where_data_decide_about_a_subscript() -> None:
+    made = codegen.generate(LARGEST)
+    assert "tile" not in made.regions[0].plan and "simd" not in made.text
