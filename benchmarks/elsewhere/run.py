@@ -193,7 +193,8 @@ def best_of(sides: Sequence[tuple[str, int]], sizes: Sequence[int], rounds: int)
             best[at] = min(best[at], seconds)
             sums.add(text)
     if len(sums) > 1:
-        print(f"{sides[0][0]}: results differ", file=sys.stderr)
+        why = "multiplications and additions may be fused in one text and not in another; -ffp-contract=off tells"
+        print(f"{sides[0][0]}: results differ ({why})", file=sys.stderr)
     return best
 
 
