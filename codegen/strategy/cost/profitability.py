@@ -59,7 +59,7 @@ def written_out(s: Statement, what: Contraction) -> str:
     take longer. Rows of 4, 8, 12 and 16 by as many columns on a Neoverse N1: 0.5 to 0.9 of the speed of gcc's own code
     as a product, of 24 and 32 2.3 to 2.9."""
     last, dims = len(s.iterators), {*(what.columns or what.rows), *what.depth}
-    if dims != set(range(last - len(dims), last)):
+    if dims != {last - 2, last - 1}:
         return ""
     most = [extent(s, d, range(d)) for d in sorted(dims)]
     if not all(n is not None and n <= PEELED for n in most):
