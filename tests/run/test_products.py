@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -192,8 +193,8 @@ def made_of(cases: Sequence[Case], machine: str, target: str = "openmp", reassoc
     """The generated functions. Those that are products must be found, and others must not be taken for one."""
     text = source(cases)
     # Sizes here are small, so that there are many edges; and what pays is another question.
-    where = "codegen.strategy.products.selection."
-    with patch(where + "too_small", lambda *_: ""), patch(where + "needs_wide_product", lambda *_: ""):
+    pays: Any = dict.fromkeys(("too_small", "needs_wide_product", "written_out"), lambda *_: "")
+    with patch.multiple("codegen.strategy.products.selection", **pays):
         made = generate("in.c", text, GenOptions(machine=machine, target=target, reassociate=reassociate))
     lines = text.splitlines()
     heads = [k for k, line in enumerate(lines, 1) if line.startswith("void ")]

@@ -88,7 +88,8 @@ def _too_much() -> None:
 def test_a_child_does_not_outlive_its_parent(how: signal.Signals) -> None:
     """Nor does a parent that is interrupted wait until it has done its work."""
     script = (
-        "import os, time\nfrom codegen.children.worker import run_ahead\n"
+        "import os, signal, time\nfrom codegen.children.worker import run_ahead\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which shells ignore in the background
         "run_ahead(lambda: (os.write(1, b'%d\\n' % os.getpid()), time.sleep(30)))\n"
     )
     words = [sys.executable, "-c", script]
