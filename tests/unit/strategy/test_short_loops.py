@@ -66,6 +66,12 @@ def test_small_fixed_sizes_are_products_only_from_where_packing_pays(size: int, 
     assert ("product S" in made.regions[0].plan) == product
 
 
+@pytest.mark.parametrize(("size", "product"), [(8, False), (16, True)])
+def test_columns_that_do_not_lie_side_by_side_are_left_to_compilers_only_where_few(size: int, product: bool) -> None:
+    text = ROWS.replace("b[k][j]", "b[j][k]").replace("S]", f"{size}]").replace("< S", f"< {size}")
+    assert ("product S" in codegen.generate(text).regions[0].plan) == product
+
+
 def test_threads_do_not_make_a_loop_jump_through_memory() -> None:
     plan = codegen.generate(NORMALISED).regions[0].plan
     assert "parallel S1.i" in plan and "order" not in plan
