@@ -236,9 +236,9 @@ class ProductPrinter:
         numbers = along(self.scop, self.s, operands, d)
         ahead: list[str] = []
         if always_read(operands):
-            first, deep = self._coordinate(side, "t"), Name("tw_ahead")
+            first, deep = self.coordinate(side, "t"), Name("tw_ahead")
             at = Bin("+", first, Name("tw_l")) if fixed else first
-            ahead = [self._element(n, {side.name: at, self.depth.name: deep}) for n in numbers]
+            ahead = [self.element(n, {side.name: at, self.depth.name: deep}) for n in numbers]
             ahead = [x for x in ahead if deep.name in x]  # some do not move with the depth
         values = tuple(self._operand(e, side, self.depth) for e in operands)
         loose = not any(along(self.scop, self.s, operands, x) for x in (d, self.what.depth[-1]))
@@ -278,7 +278,7 @@ class ProductPrinter:
         size = " * ".join(sizes)
         return Bundle(self.fresh(name), loops, "0", size, size)
 
-    def _coordinate(self, b: Bundle, inner: str) -> CExpr:
+    def coordinate(self, b: Bundle, inner: str) -> CExpr:
         """The bundle's value inside a tile: block start, tile start and lane."""
         total: CExpr = Name(f"{b.name}b")
         for part in inner:
@@ -287,16 +287,16 @@ class ProductPrinter:
 
     def _tile_element(self) -> str:
         """The element that is updated, inside a tile."""
-        return self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
+        return self.element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
 
     def _tile(self, b: Bundle) -> dict[str, CExpr]:
-        return {b.name: self._coordinate(b, "tr")}
+        return {b.name: self.coordinate(b, "tr")}
 
     # -- elements ----------------------------------------------------------------------------------
 
     def _operand(self, e: Expr, side: Bundle, depth: Bundle) -> str:
         """C text of an operand's value in a packing loop."""
-        place = {side.name: self._coordinate(side, "tr"), depth.name: self._coordinate(depth, "r")}
+        place = {side.name: self.coordinate(side, "tr"), depth.name: self.coordinate(depth, "r")}
         return self._printer(place)._text(e, self.s, self._at(place), 1)
 
     def _constants(self, what: Contraction) -> tuple[str, ...]:
@@ -309,7 +309,7 @@ class ProductPrinter:
     def _const(self, e: Expr, cast: str) -> str:
         return self._printer({})._text(e, self.s, self.instance, 15 if cast else 1)
 
-    def _element(self, number: int, place: Mapping[str, CExpr]) -> str:
+    def element(self, number: int, place: Mapping[str, CExpr]) -> str:
         return self._printer(place).access(self.s, self._at(place), number)
 
     def _at(self, place: Mapping[str, CExpr]) -> Instance:
@@ -335,10 +335,10 @@ class ProductPrinter:
         if all(b.single for b in bundles):
             return None
         base = self._base(number)
-        terms = [f"{self._table(number, b)}[{self._entry(b, place)}]" for b in bundles]
+        terms = [f"{self.table(number, b)}[{self.entry(b, place)}]" for b in bundles]
         return f"{base}[{' + '.join(terms)}]"
 
-    def _entry(self, b: Bundle, place: Mapping[str, CExpr]) -> str:
+    def entry(self, b: Bundle, place: Mapping[str, CExpr]) -> str:
         """Where a table of the bundle holds a coordinate; it begins with the first."""
         first = b.loops[0].lower
         return self.ints.text(place[b.name] if not b.single or first == Int(0) else Bin("-", place[b.name], first))
@@ -362,7 +362,7 @@ class ProductPrinter:
         at = Instance(self.instance.stmt, self.instance.iterators, accesses, self.instance.values)
         return BodyPrinter(self.scop, self.ints, self.held).access(self.s, at, number)
 
-    def _table(self, number: int, b: Bundle) -> str:
+    def table(self, number: int, b: Bundle) -> str:
         name = f"{self._base(number)}_{b.name}"
         if (number, b.name) not in self.tables:
             env: dict[str, CExpr] = {}

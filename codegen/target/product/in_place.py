@@ -33,14 +33,14 @@ def target_in_place(p: ProductPrinter) -> tuple[str, str, str]:
     if p.what.step.careful or not _in_lines(p, p.s.target, p.what.columns[-1]):
         return "", "", ""
     rows, columns = p.rows, p.columns
-    here = {rows.name: p._coordinate(rows, "t"), columns.name: p._coordinate(columns, "t")}
-    pointer = f"&{p._element(p.s.target, here)}"
+    here = {rows.name: p.coordinate(rows, "t"), columns.name: p.coordinate(columns, "t")}
+    pointer = f"&{p.element(p.s.target, here)}"
     if rows.single and columns.single:
         below = {rows.name: Bin("+", here[rows.name], Int(1)), columns.name: here[columns.name]}
-        return "", pointer, f"&{p._element(p.s.target, below)} - {pointer}"
+        return "", pointer, f"&{p.element(p.s.target, below)} - {pointer}"
     p.ints.helpers.add("tw_even")
-    row, col = (p._entry(b, here) for b in (rows, columns))
-    rt, ct = p._table(p.s.target, rows), p._table(p.s.target, columns)
+    row, col = (p.entry(b, here) for b in (rows, columns))
+    rt, ct = p.table(p.s.target, rows), p.table(p.s.target, columns)
     side = f"{ct}[{col} + (tw_n > 1)] - {ct}[{col}] == (tw_n > 1)"
     how = f"tw_even({rt} + {row}, tw_m) && tw_even({ct} + {col}, tw_n) && {side}"
     return f" && {how}", pointer, f"{rt}[{row} + (tw_m > 1)] - {rt}[{row}]"
@@ -54,9 +54,9 @@ def left_in_place(p: ProductPrinter, how: Blocking, kernel: str) -> OperandPlace
         return None
     if not _in_lines(p, left.access, p.what.depth[-1]):
         return None
-    at = {rows.name: p._coordinate(rows, "t"), depth.name: p._coordinate(depth, "")}
-    here = p._element(left.access, at)
-    below = p._element(left.access, {**at, rows.name: Bin("+", at[rows.name], Int(1))})
+    at = {rows.name: p.coordinate(rows, "t"), depth.name: p.coordinate(depth, "")}
+    here = p.element(left.access, at)
+    below = p.element(left.access, {**at, rows.name: Bin("+", at[rows.name], Int(1))})
     if not re.match(r"\w+\[", here):
         return None
     return OperandPlace(f"&{here}", f"&{below} - &{here}", kernel, TILES if how.run else 0)

@@ -43,7 +43,6 @@ class MicroKernel:
     narrow: str = ""  # the type of packed operands, where that is not `elem`
     along: bool = False  # callers go along rows of the result: the tile to the right is next, not the one below
 
-
     @property
     def strided(self) -> bool:
         """Whether a call can say how far values of a are apart, of the next row and of the next step."""
