@@ -91,7 +91,7 @@ def columns(part: dict[str, Any]) -> list[str]:
 
 
 def table(part: dict[str, Any]) -> str:
-    """Geometric means over gcc and over Polly."""
+    """Geometric means over gcc and over Polly, and where they were measured."""
     lines = ["| geometric mean of speeds | over gcc -O3, one thread | over clang -O3 with Polly |", "|---|---|---|"]
     for more, words in ((False, "PolyBench"), (True, "other kernels")):
         for t in columns(part):
@@ -101,7 +101,8 @@ def table(part: dict[str, Any]) -> str:
                 cells = (f"{mean(gcc):.1f}", f"{mean(polly):.1f}{fewer}" if polly else "-")
                 named = f"{len(gcc)} {words}" if more else f"{words}, {len(gcc)} kernels"
                 lines.append(f"| {named}, {_threads(t)} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n" + _missing(part)
+    where = fill(f"Measured on {part['host']}, with {', '.join(part['compilers'])}.", 120)
+    return "\n".join(lines) + f"\n\n{where}\n" + _missing(part)
 
 
 def _missing(part: dict[str, Any]) -> str:
