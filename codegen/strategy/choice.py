@@ -11,7 +11,7 @@ from codegen.plan.model import Plan, Skew, Tile
 from codegen.record import record
 from codegen.strategy.author import Considered
 from codegen.strategy.cost.cycles import cycles, shape, short
-from codegen.strategy.cost.groups import SIZE
+from codegen.strategy.cost.lengths import SIZE
 from codegen.strategy.cost.tile_sizes import is_strip
 from codegen.strategy.loops.interleaved_recurrences import has_chains
 from codegen.transform.program import Program

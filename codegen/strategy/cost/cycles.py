@@ -16,6 +16,7 @@ from codegen.scop.memo import remember
 from codegen.scop.model import Array, Statement
 from codegen.scop.tree import ON_THREADS, Band, FoundLoop, has_band, loops
 from codegen.strategy.cost.groups import GroupInRegion, StatementGroup, groups, in_region
+from codegen.strategy.cost.lengths import Sizes
 from codegen.strategy.cost.tile_sizes import WRITTEN_OUT
 from codegen.strategy.cost.traffic import Key, Seen, fetched, keys, next_element
 from codegen.transform.program import Program, pending
@@ -31,17 +32,17 @@ DATA_LOOP = 32.0  # the same for a loop that data decide about
 BRANCH = 16.0
 
 
-def cycles(p: Program, machine: Machine, threads: int = 1, free: bool = False) -> float:
+def cycles(p: Program, machine: Machine, threads: int = 1, free: bool = False, sizes: Sizes = ()) -> float:
     """For the whole region; so many threads share what is inside loops marked for them, or with `free` inside loops
-    that could be."""
+    that could be. Parameters have these `sizes`, where any are given."""
     total = 0.0
-    for each, shared, could_be in _by_group(p, machine):
+    for each, shared, could_be in _by_group(p, machine, sizes):
         total += each / threads if (could_be if free else shared) else each
     return total
 
 
 @remember(6)
-def _by_group(p: Program, machine: Machine) -> tuple[tuple[float, bool, bool], ...]:
+def _by_group(p: Program, machine: Machine, sizes: Sizes) -> tuple[tuple[float, bool, bool], ...]:
     """For each group of statements: what it costs, and whether threads share it, or could."""
     seen: Seen = {}
     found = tuple(loops(p.tree))
@@ -49,7 +50,7 @@ def _by_group(p: Program, machine: Machine) -> tuple[tuple[float, bool, bool], .
     for g in groups(p.tree, (), ()):
         places = {q.loop.name: q for q in found if g.path[: len(q.path)] == q.path}
         shared = any(lp.kind in ON_THREADS for lp in g.around)
-        out.append((_group(in_region(p, machine, g), places, seen), shared, _parallel(g)))
+        out.append((_group(in_region(p, machine, g, sizes), places, seen), shared, _parallel(g)))
     return tuple(out)
 
 
@@ -93,6 +94,8 @@ def _group(c: GroupInRegion, places: dict[str, FoundLoop], seen: Seen) -> float:
     turns = 1.0
     for n in lengths:
         turns *= n
+    if not turns:
+        return 0.0
     if not g.around:
         return sum(operations(s) for s in c.stmts)
     depth = len(lengths) if g.closed else 0  # loops up to the last one that the compiler does not write out

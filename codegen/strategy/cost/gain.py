@@ -9,7 +9,7 @@ from codegen.recognize.access.domain_shape import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.strategy.cost.cycles import cycles, short
-from codegen.strategy.cost.groups import SIZE
+from codegen.strategy.cost.lengths import SIZE, Sizes
 from codegen.strategy.cost.tile_sizes import is_strip
 from codegen.transform.program import Program
 
@@ -38,20 +38,22 @@ def too_little(source: Program, machine: Machine) -> Gain | None:
     return Gain(cycles(source, machine), None, f"its loops are short: at most {most} statements run")
 
 
-def predicted(source: Program, made: Program, plan: Plan, machine: Machine, peeled: bool = False) -> Gain:
+def predicted(
+    source: Program, made: Program, plan: Plan, machine: Machine, peeled: bool = False, sizes: Sizes = ()
+) -> Gain:
     """The gain of a plan on all cores of a machine, over one thread that runs the source. `peeled`: tests are gone from
-    its loops, which the model does not look at."""
+    its loops, which the model does not look at. Parameters have these `sizes`, where any are given."""
     little = too_little(source, machine)
     if little is not None:
         return little
-    work = cycles(source, machine)
+    work = cycles(source, machine, sizes=sizes)
     if peeled:
         return Gain(work, None)
     if all(isinstance(d, Schedule) for d in plan.directives) and made.tree == source.tree:
         return Gain(work, 1.0, "its loops carry dependences that leave nothing to reorder, vectorize or share out")
     if not all(map(_seen, plan.directives)):
         return Gain(work, None)
-    after = cycles(made, machine, machine.cores)
+    after = cycles(made, machine, machine.cores, sizes=sizes)
     factor = work / after if after else 1.0
     if factor >= WORTH:
         return Gain(work, factor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import islpy as isl
 
@@ -12,10 +13,9 @@ from codegen.recognize.access.strides import coefficients
 from codegen.record import record
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Path, enclosing, has_band, kids, statements
+from codegen.strategy.cost.lengths import SIZE, Sizes, mean_lengths
 from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.transform.program import Program
-
-SIZE = 1000  # values of a parameter, when nothing is known about it
 
 
 @record
@@ -51,8 +51,12 @@ class GroupInRegion:
         return all(_fixed_length(self.p, n, around, k) for n, around in self.own.items())
 
 
-def in_region(p: Program, machine: Machine, g: StatementGroup) -> GroupInRegion:
+def in_region(p: Program, machine: Machine, g: StatementGroup, sizes: Sizes = ()) -> GroupInRegion:
+    """Parameters count as SIZE unless `sizes` tells what they are, and then loops as long as they are on average."""
     own = {n: enclosing(p.tree, n) for n in g.names}
+    if sizes:
+        known = [mean_lengths(p.scop.statement(n), around, sizes) for n, around in own.items()]
+        return GroupInRegion(p, machine, g, own, max(known, key=prod))
     return GroupInRegion(p, machine, g, own, tuple(_length(p, own, k) for k in range(len(g.around))))
 
 

@@ -14,7 +14,7 @@ from codegen.machine import Machine
 from codegen.record import record
 from codegen.scop.tree import Band, Seq, kids, statements, walk
 from codegen.strategy.cost.cycles import cycles, shape, short
-from codegen.strategy.cost.groups import SIZE
+from codegen.strategy.cost.lengths import SIZE
 from codegen.strategy.orders.distribution import strongly_connected
 from codegen.strategy.orders.rejoin import rejoined
 from codegen.transform.program import Program

@@ -37,7 +37,7 @@ from codegen.scop.tree import (
     walk,
 )
 from codegen.strategy.cost.cycles import cycles, short
-from codegen.strategy.cost.groups import SIZE
+from codegen.strategy.cost.lengths import SIZE
 from codegen.strategy.orders.distribution import only, strongly_connected
 from codegen.strategy.orders.reshape import with_flags
 from codegen.transform.program import Program, legal, make_program
