@@ -9,7 +9,7 @@ COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templat
 # pytest keeps what it has made of the test files, which takes ten seconds for each of its processes.
 TEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -q
 .DELETE_ON_ERROR:
-.PHONY: dist gpu-registers check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi mpi-corpus bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist gpu-registers check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi mpi-corpus bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-estimate bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -108,6 +108,10 @@ bench-tensor: venv $(VENV)/.installed-bench
 # The corpus against gcc, clang with Polly and OpenMP by hand: make bench-kernels B='--only lu,adi --threads 1 --quick'
 bench-kernels: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.kernels $(B)
+
+# What the cost model expects of the corpus, beside what gcc's code takes: make bench-estimate B='--only lu,adi --size large'
+bench-estimate: venv
+	$(PY) -m benchmarks.estimate $(B)
 
 # The nests of examples/real-style, as written and generated, at one thread: make bench-real-style B='--only blur5 --compilers gcc'
 bench-real-style: venv

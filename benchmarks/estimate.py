@@ -38,7 +38,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--size", choices=SIZES, default="medium", help="of every kernel (default medium)")
     parser.add_argument("--busy", action="store_true", help="for a machine with other work: processor time")
     parser.add_argument(
-        "--steps", default=",".join(STEPS), metavar="LIST", help=f"what to do, in this order: {', '.join(STEPS)} (default all)"
+        "--steps", default=",".join(STEPS), metavar="LIST", help=f"of {', '.join(STEPS)} (default all, in this order)"
     )
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
     given = parser.parse_args(words)

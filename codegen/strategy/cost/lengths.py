@@ -53,7 +53,7 @@ def _counts(values: isl.Set, k: int) -> list[float]:
         return [0.0] * (depth - k)
     if not (low.is_int() and high.is_int()):
         return [float(SIZE)] * (depth - k)
-    step = values.get_stride(k).to_python()
+    step = values.project_out(isl.dim_type.set, k + 1, depth - k - 1).get_stride(k).to_python()
     first, turns = low.to_python(), (high.to_python() - low.to_python()) // step + 1
     inside = [_counts(values.fix_val(isl.dim_type.set, k, isl.Val(first + step * t)), k + 1) for t in _looked_at(turns)]
     return [float(turns), *(turns * sum(column) / len(inside) for column in zip(*inside, strict=True))]
