@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from codegen.auto import LEFT, REFUSED, TRANSFORMED, Row
-from codegen.strategy.cost.groups import SIZE
+from codegen.strategy.cost.lengths import SIZE
 
 # What the verdicts are called where nothing is written.
 WORDS = {TRANSFORMED: "transformed", LEFT: "left", REFUSED: "refused"}

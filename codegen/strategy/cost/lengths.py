@@ -38,7 +38,7 @@ def _values(s: Statement, around: Sequence[Loop], sizes: dict[str, int]) -> isl.
         first = first.flat_range_product(m)
     out = s.domain.apply(first)
     for k in range(out.dim(isl.dim_type.param)):
-        value = sizes.get(out.get_dim_name(isl.dim_type.param, k), SIZE)
+        value = sizes.get(out.get_dim_name(isl.dim_type.param, k) or "", SIZE)
         out = out.fix_val(isl.dim_type.param, k, isl.Val(value))
     return out
 
