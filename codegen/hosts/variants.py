@@ -68,13 +68,14 @@ def product_variants(codes: Sequence[CNode], machine: Machine) -> tuple[ProductV
 
 @remember(64)
 def _common_blocks(machine: Machine, among: Sequence[Machine], what: Contraction) -> Blocking:
-    """The blocks that suit a machine, with kernels under names common to all. It packs the left operand as vectors only
-    where that suits all of them: floyd-warshall on Neoverse N1 takes 1.12 of its time without, with AVX-512 0.21."""
+    """The blocks that suit a machine, in whose place come those for the caches that are found, and kernels under names
+    common to all. It packs the left operand as vectors only where that suits all of them: floyd-warshall on Neoverse N1
+    takes 1.12 of its time without, with AVX-512 0.21."""
     how = blocking(what, machine)
     if how.isa in _WRITTEN:
         own = _WRITTEN[how.isa]
         how = replace(how, isa=own) if takes_lanes(what, machine) else blocking(what, replace(machine, isa=own))
-    return replace(how, isa=common_name(how.isa), spread=_spread(among, what))
+    return replace(how, isa=common_name(how.isa), spread=_spread(among, what), fitted=True)
 
 
 @remember(16)

@@ -81,7 +81,8 @@ class Blocking:
     steps on, threads share the work. `spread` packs every value of the left operand as often as a vector has lanes.
     With `run`, so many columns of the right operand stay in the second cache, while tiles are gone through along rows
     of the result; with 0, a sliver of them stays in the first cache, and tiles are gone through down columns. Products
-    of certain sizes may have loops of their own, `exact`.
+    of certain sizes may have loops of their own, `exact`. With `fitted`, the text finds out the sizes of caches when it
+    runs and makes its blocks for them; those here are for caches that are assumed.
     """
 
     isa: str
@@ -96,6 +97,7 @@ class Blocking:
     spread: bool = False
     exact: tuple[Exact, ...] = ()
     run: int = 0
+    fitted: bool = False
 
 
 @record

@@ -51,6 +51,7 @@ SUPPORT = {
     "tw_alloc": ("tw_align", "tw_alloc"),
     "tw_until": ("tw_until",),
     "TW_ONE_BY_ONE": ("tw_one_by_one",),
+    "tw_fit_depth": ("tw_min", "tw_max", "tw_caches"),
     "tw_max_threads": ("tw_max_threads",),
     "tw_most_threads": ("tw_most_threads",),
     "tw_thread": ("tw_team",),

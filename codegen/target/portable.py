@@ -133,10 +133,6 @@ def _words(v: ProductView) -> Iterator[tuple[str, str]]:
     at = stem(kernel) + (f"_{len(what.step.left)}" if len(what.step.left) > 1 else "")
     values = {
         "LAST": how.mr - 1,
-        "MC": how.mc,
-        "KC": how.kc,
-        "NC": how.nc,
-        "RUN": how.run or "tw_nr",
         "GROUP": v.right.slivers,
         "LEFT_GROUP": int(v.left.slivers) * how.mr,
         "LEFT_SLIVERS": v.left.slivers,

@@ -74,6 +74,7 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: Su
             kernels=texts if how.contract else _apart(texts),
             vectors=_vectors(helpers),
             widths=_widths(),
+            caches=_caches() if "tw_caches" in helpers else {},
             source=how.source,
             line=how.line,
             parallel_min=how.parallel_min,
@@ -156,6 +157,20 @@ def _widths() -> list[tuple[str, int]]:
 
     found = [(isa.enabled, isa.bits // 8) for isa in map(load_isa, ("avx512", "avx2"))]
     return [*((when, width) for when, width in found if width in WIDTHS), ("", WIDTHS[0])]
+
+
+def _caches() -> dict[str, object]:
+    """What the text about caches is made of: those assumed of each variant of the default machine, and bounds of the
+    formulas."""
+    from codegen.machine.formulas import B_SLIVERS, DEEPEST, ROWS_DOWN, SECOND_TOLD
+    from codegen.machine.load import load
+    from codegen.machine.variants import DEFAULT, variants
+
+    machine = load(DEFAULT)
+    found = [(v.when, v.machine.caches[:2]) for v in variants(machine)]
+    assumed = [*found, ("", machine.caches[:2])]
+    bounds = {"deepest": DEEPEST, "rows_down": ROWS_DOWN, "slivers": B_SLIVERS, "second": SECOND_TOLD}
+    return {"assumed": assumed, **bounds}
 
 
 def foreign(kernels: frozenset[AnyKernel]) -> str:

@@ -43,6 +43,163 @@ TW_INLINE long tw_panels(long n, long d) { return (n + d - 1) / d; }
 TW_INLINE long tw_share(long n, long most, long unit)
 { return tw_panels(tw_panels(n, tw_panels(n, most)), unit) * unit; }
 #endif
+#ifndef TW_CACHES
+#define TW_CACHES
+/* A data cache: bytes, ways, and how many cores share it. */
+typedef struct {
+  long bytes, ways, cores;
+} tw_cache;
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define TW_ASSUMED { { 32768, 8, 1 }, { 1048576, 16, 1 }, { 0, 0, 0 } }
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TW_ASSUMED { { 32768, 8, 1 }, { 262144, 8, 1 }, { 0, 0, 0 } }
+#elif defined(__aarch64__)
+#define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
+#else
+#define TW_ASSUMED { { 32768, 8, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
+#endif
+#ifndef TW_L1 /* -DTW_L1=bytes,ways,cores and the like: do not ask */
+#define TW_L1 0, 0, 0
+#endif
+#ifndef TW_L2
+#define TW_L2 0, 0, 0
+#endif
+#ifndef TW_L3
+#define TW_L3 0, 0, 0
+#endif
+/* Describes cache number `index`, with threads for cores: its level, 0 if it holds no data, -1 if there is none. */
+#if defined(__x86_64__)
+static int tw_ask_cache(int index, tw_cache *found)
+{
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) { /* Intel's, AMD's */
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf & 0x80000000), "2"(0));
+    if (a < leaf)
+      a = 0;
+    else
+      __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf), "2"(index));
+  }
+  found->ways = (long)(b >> 22) + 1;
+  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((long)c + 1);
+  found->cores = (long)(a >> 14 & 4095) + 1;
+  return !(a & 31) ? -1 : (a & 31) == 2 ? 0 : (int)(a >> 5 & 7);
+}
+#elif defined(__aarch64__) && defined(__linux__)
+/* A system call; unlike the library's it leaves errno alone. */
+static long tw_system(long number, long a, const void *b, long c)
+{
+  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
+  register const void *x1 __asm__("x1") = b;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory", "cc");
+  return x0;
+}
+/* What a file of sysfs tells: a number, how many are in a list such as 0-3,8, or the code of a first letter. */
+static long tw_told(long folder, const char *name, int list)
+{
+  char text[256] = "";
+  const long file = tw_system(56, folder, name, 0), length = tw_system(63, file, text, sizeof text);
+  long n = 0, first = -1, members = 0;
+  tw_system(57, file, 0, 0);
+  for (long i = 0; i < length; i++) {
+    if (text[i] >= '0' && text[i] <= '9')
+      n = 10 * n % 1000000000 + text[i] - '0';
+    else if (text[i] == 'K')
+      n *= 1024;
+    else if (text[i] == '-')
+      first = n, n = 0;
+    else if (text[i] == ',' || text[i] == '\n')
+      members += first < 0 ? 1 : n - first + 1, first = -1, n = list ? 0 : n;
+  }
+  return text[0] > '9' ? text[0] : list ? members : n;
+}
+static int tw_ask_cache(int index, tw_cache *found)
+{
+  char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
+  path[sizeof path - 2] = (char)('0' + index);
+  const long folder = tw_system(56, -100, path, 0), kind = tw_told(folder, "type", 0);
+  const int level = folder < 0 ? -1 : kind == 'D' || kind == 'U' ? (int)tw_told(folder, "level", 0) : 0;
+  found->bytes = tw_told(folder, "size", 0);
+  found->ways = tw_told(folder, "ways_of_associativity", 0);
+  found->cores = tw_told(folder, "shared_cpu_list", 1);
+  tw_system(57, folder, 0, 0);
+  return level;
+}
+#else
+static int tw_ask_cache(int index, tw_cache *found) { return found->bytes = index, -1; }
+#endif
+/* What blocks are computed from. */
+typedef struct {
+  long way, ways, first;     /* the first cache: bytes of a way, ways, bytes of all but half a way */
+  long second, inner, cores; /* the second one: bytes, those of all but two ways, cores that share it */
+  long third;                /* bytes of the third one; 0: there is none */
+} tw_caches;
+/* All levels: as given, as the processor tells them where that makes sense, or as assumed. */
+static tw_caches tw_ask_caches(void)
+{
+  const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED;
+  tw_cache told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
+  for (int i = 0, at = 0; i < 8 && at >= 0; i++)
+    if ((at = tw_ask_cache(i, &x)) > 0)
+      told[at & 7] = x;
+  const int sound = 4096 <= told[1].bytes && told[1].bytes <= told[2].bytes && told[2].bytes <= 1 << 28
+      && told[1].ways > 0 && told[2].ways > 0; /* containers may hide them */
+  if (told[1].cores > 1) /* threads of one core share its first cache */
+    told[2].cores /= told[1].cores;
+  /* Emulated processors tell of second caches that the real one has not. */
+  told[2].bytes = tw_min(told[2].bytes, 2097152 * tw_max(1, told[2].cores));
+  for (int k = 0; k < 3; k++)
+    level[k] = given[k].bytes > 0 ? given[k] : sound ? told[k + 1] : assumed[k];
+  const long n1 = tw_max(1, level[0].ways), n2 = level[1].ways;
+  const tw_caches found = { level[0].bytes / n1, n1, level[0].bytes * (2 * n1 - 1) / (2 * n1), level[1].bytes,
+                            n2 > 2 ? level[1].bytes * (n2 - 2) / n2 : level[1].bytes / 2,
+                            tw_max(1, level[1].cores), level[2].bytes < level[1].bytes ? 0 : level[2].bytes };
+  return found;
+}
+/* The same, found out once. Threads that ask before that is known find it out themselves. */
+TW_INLINE tw_caches tw_known_caches(void)
+{
+  static tw_caches known;
+  static int state; /* 1: is being written, 2: can be read */
+  int none = 0;
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
+    return known;
+  const tw_caches found = tw_ask_caches();
+  if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    known = found;
+    __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+  }
+  return found;
+}
+/* Blocks of a product for these. A step has `row` bytes packed for each of mr rows of a register tile, and `column`
+ * bytes for each of nr columns. Down columns of the result, slivers of both operands fill the first cache, and rows the
+ * second; `along` its rows, a sliver of the left operand fills the first, and rows and a run of columns the second. */
+TW_INLINE long tw_fit_depth(long mr, long row, long nr, long column, int along)
+{
+  const tw_caches c = tw_known_caches();
+  const long left = mr * row, both = left + nr * column;
+  if (along)
+    return tw_max(1, tw_min(1024, tw_max(1, c.ways - 2) * c.way / left));
+  return tw_max(1, tw_max((c.ways - 1) * left / both * c.way / left, c.first / both));
+}
+TW_INLINE long tw_fit_rows(long deep, long mr, long row, int along, long threads)
+{
+  const tw_caches c = tw_known_caches();
+  const long all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
+  const long rows = share / (deep * row);
+  return tw_max(mr, (along ? rows : tw_min(rows, 256)) / mr * mr);
+}
+TW_INLINE long tw_fit_run(long deep, long nr, long column, int along, long threads)
+{
+  const tw_caches c = tw_known_caches();
+  return along ? tw_max(nr, c.second / (2 * tw_min(threads, c.cores) * deep * column) / nr * nr) : nr;
+}
+TW_INLINE long tw_fit_columns(long deep, long nr, long column)
+{
+  const tw_caches c = tw_known_caches();
+  return c.third ? tw_max(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
+}
+#endif
+
 #ifndef TW_ALLOC
 #define TW_ALLOC
 TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
@@ -111,16 +268,12 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_LOW TW_MACHINE(3, 3, 3, 2)
 #define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 3, 2)
 #define TW_F64_ADD_MUL_HIGH TW_MACHINE(10, 3, 3, 2)
-#define TW_F64_ADD_MUL_MC TW_MACHINE(224, 84, 96, 128)
-#define TW_F64_ADD_MUL_KC TW_MACHINE(219, 274, 512, 384)
-#define TW_F64_ADD_MUL_NC TW_MACHINE(4096, 2048, 2048, 1536)
-#define TW_F64_ADD_MUL_RUN TW_MACHINE(288, tw_nr, tw_nr, tw_nr)
+#define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_DIRECT TW_MACHINE(10000, 5000, 2500, 2500)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
-#define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
@@ -211,22 +364,28 @@ TW_SIMD
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
             const long tw_nr = TW_F64_ADD_MUL_NR; /* columns of a register tile */
-            /* Blocks: TW_F64_ADD_MUL_MC rows and TW_F64_ADD_MUL_KC steps of the left operand, TW_F64_ADD_MUL_NC columns
-             * of the right one. */
-            const long tw_mc = tw_share(tw_rows, TW_SIZE(TW_F64_ADD_MUL_MC), TW_F64_ADD_MUL_MR);
-            const long tw_kc = tw_share(tw_depth, TW_SIZE(TW_F64_ADD_MUL_KC), 1);
             const long tw_team = 1;
+            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT);
+            /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
+            const long tw_deep = TW_SIZE(tw_small ? 1
+                                         : tw_fit_depth(TW_F64_ADD_MUL_MR, (long)sizeof(double), tw_nr,
+                                                        (long)sizeof(double), TW_F64_ADD_MUL_ALONG));
+            const long tw_tall = TW_SIZE(tw_small ? 1
+                                         : tw_fit_rows(tw_deep, TW_F64_ADD_MUL_MR, (long)sizeof(double),
+                                                       TW_F64_ADD_MUL_ALONG, tw_team));
+            const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns(tw_deep, tw_nr, (long)sizeof(double)));
+            const long tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR);
+            const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= TW_SIZE(TW_F64_ADD_MUL_MC);
-            const long tw_beside = tw_few
-                                   ? tw_team * (TW_SIZE(TW_F64_ADD_MUL_MC) * TW_SIZE(TW_F64_ADD_MUL_KC) / tw_kc
-                                                - tw_rows) : TW_SIZE(TW_F64_ADD_MUL_NC);
-            const long tw_nc =
-                tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(TW_F64_ADD_MUL_NC)), tw_nr);
+            const int tw_few = 2 * tw_rows <= tw_tall;
+            const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
+            const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = TW_SIZE(TW_F64_ADD_MUL_KC) * (TW_F64_ADD_MUL_MR + TW_F64_ADD_MUL_RUN);
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT);
+            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR + (
+                                            tw_small ? tw_nr
+                                            : tw_fit_run(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG,
+                                                         tw_team)));
             double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
             if (tw_right) {
               {

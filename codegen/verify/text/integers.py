@@ -15,6 +15,9 @@ _WIDE = frozenset(("long", "ptrdiff_t"))  # types of all integers here: they los
 _NATURAL = frozenset(("unsigned long", "size_t"))
 _NARROW = frozenset(("int", "unsigned", "unsigned int"))
 _MOST = 2**31 - 1
+# Block sizes for the caches that a program finds: positive, and runs of columns are whole slivers. How many of the
+# arguments have to be positive.
+_FITTED = {"tw_fit_depth": 4, "tw_fit_rows": 3, "tw_fit_run": 3, "tw_fit_columns": 3}
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 
 
@@ -166,6 +169,8 @@ class Integers:
         found = self.facts.opaque("?", one, other, var(show(cond)), *asked)
         if self.facts.holds(one - 1) and self.facts.holds(other - 1):
             self.facts.learn(found - 1)
+        if self.facts.holds(other - one):
+            self.facts.learn(found - one)
         return found
 
     def _call(self, name: str, args: list[Poly]) -> Poly:
@@ -178,6 +183,12 @@ class Integers:
             size = f.opaque(name, *args)
             if f.holds(args[0] - 1):
                 f.learn(size - 1)
+            return size
+        if name in _FITTED:
+            for x in args[: _FITTED[name]]:
+                self._positive(name, x)
+            size = f.opaque(name, *args)
+            f.learn(size - (args[1] if name == "tw_fit_run" else 1))
             return size
         if name == "tw_panels":
             self._positive(name, args[1])
