@@ -56,7 +56,7 @@ typedef struct {
 #else
 #define TW_ASSUMED { { 32768, 8, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
 #endif
-#ifndef TW_L1 /* -DTW_L1=bytes,ways,cores and the like: do not ask */
+#ifndef TW_L1 /* -DTW_L1=bytes,ways,cores and the like; nothing is asked where the first two are given */
 #define TW_L1 0, 0, 0
 #endif
 #ifndef TW_L2
@@ -136,7 +136,7 @@ static tw_caches tw_ask_caches(void)
 {
   const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED;
   tw_cache told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
-  for (int i = 0, at = 0; i < 8 && at >= 0; i++)
+  for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
     if ((at = tw_ask_cache(i, &x)) > 0)
       told[at & 7] = x;
   const int sound = 4096 <= told[1].bytes && told[1].bytes <= told[2].bytes && told[2].bytes <= 1 << 28

@@ -169,7 +169,7 @@ class Integers:
         found = self.facts.opaque("?", one, other, var(show(cond)), *asked)
         if self.facts.holds(one - 1) and self.facts.holds(other - 1):
             self.facts.learn(found - 1)
-        if self.facts.holds(other - one):
+        if self.facts.recorded(other - one):
             self.facts.learn(found - one)
         return found
 

@@ -89,7 +89,7 @@ def test_blocks_are_those_of_the_formulas(tmp_path: Path) -> None:
                 cpu = Processor(size, 32, 4, Fraction(4), Fraction(2), first, part, third)
                 b = gemm_blocks(cpu, RegisterTile(mr, nr, lefts, rights), along=along)
                 wanted.append(f"{b.kc} {b.mc} {b.nc} {b.run or nr}")
-                l3 = third.bytes if third else 1  # less than the second: there is none
+                l3 = third.bytes if third else 0
                 caches = f"{first.bytes} {first.ways} {second.bytes} {second.ways} {second.shared_by} {l3}"
                 lines.append(f"{caches} {mr} {lefts * size} {nr} {rights * size} {int(along)} {threads}")
     support = _support()
