@@ -9,19 +9,19 @@ from dataclasses import replace
 from codegen.isa.model import Isa, Vec, bits_of
 
 WIDTHS = (16, 32, 64)  # bytes of a vector, where the compiler's macros choose
-OPEN = "open"  # what `load` knows them by; its bits are the most that they may have
+OPEN = "open"  # what `load` knows them by, with the bits of the longest
 PREFIX = "tw_open"
 _VECTOR = re.compile(r"\btw_(f\d+)x\d+u?\b")
 
 
-def vector_name(elem: str, most: int) -> str:
-    """The type of vectors of at most so many bytes."""
-    return f"tw_{elem}v{'' if most == WIDTHS[-1] else most}"
+def vector_name(elem: str) -> str:
+    """The type of vectors."""
+    return f"tw_{elem}v"
 
 
-def lanes_macro(elem: str, most: int) -> str:
+def lanes_macro(elem: str) -> str:
     """The macro that has the number of their elements."""
-    return f"TW_{elem.upper()}_LANES{'' if most == WIDTHS[-1] else f'_{most}'}"
+    return f"TW_{elem.upper()}_LANES"
 
 
 def is_open(isa: Isa) -> bool:
@@ -30,7 +30,7 @@ def is_open(isa: Isa) -> bool:
 
 def opened(isa: Isa) -> Isa:
     """An instruction set of the compiler's own vectors, floating-point types alone, without their width."""
-    vecs = tuple(_opened(v, isa.bits // 8) for v in isa.vecs if v.elem in ("f64", "f32"))
+    vecs = tuple(_opened(v) for v in isa.vecs if v.elem in ("f64", "f32"))
     return replace(isa, name=OPEN, prefix=PREFIX, typedefs=(), vecs=vecs)
 
 
@@ -39,19 +39,14 @@ def at_width(isa: Isa, width: int) -> Isa:
     return replace(isa, bits=8 * width)
 
 
-def widths(isa: Isa) -> tuple[int, ...]:
-    """The bytes that vectors of an open instruction set may have."""
-    return tuple(w for w in WIDTHS if 8 * w <= isa.bits)
-
-
 def lanes_at(elem: str, width: int) -> int:
     return 8 * width // bits_of(elem)
 
 
-def _opened(vec: Vec, most: int) -> Vec:
-    name = vector_name(vec.elem, most)
+def _opened(vec: Vec) -> Vec:
+    name = vector_name(vec.elem)
     plain = [(op, _VECTOR.sub(name, text)) for op, text in vec.ops]
-    return replace(vec, vector=name, lanes=lanes_macro(vec.elem, most), ops=tuple(x for x in plain if _known(*x)))
+    return replace(vec, vector=name, lanes=lanes_macro(vec.elem), ops=tuple(x for x in plain if _known(*x)))
 
 
 def _known(op: str, text: str) -> bool:

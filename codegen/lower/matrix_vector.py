@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from codegen.isa.model import bits_of
 from codegen.isa.widths import OPEN, WIDTHS, lanes_at
 from codegen.scop.lanes import walk
 from codegen.scop.product import MatrixVector, Product
 
-# Rows that are transposed take no more than this. 4 x 4 elements take 8 shuffles, 8 x 8 take 24: the same for each
-# element but for the ports, of which shorter vectors have more.
-TRANSPOSED = 32
+# Rows that are transposed together in the longest vectors.
+WIDE_ROWS = 16
+# The first caches of processors with such vectors: addresses so many bytes apart share a set, of so many ways at least.
+WIDE_PERIOD, WIDE_WAYS = 4096, 8
 _OPERATIONS = ("add", "sub", "mul", "div", "neg")  # those that are one operator of C on vectors of any width
 
 
@@ -21,10 +23,12 @@ def opened(product: Product) -> Product:
     if not isinstance(how, MatrixVector) or how.isa != "generic" or how.bits != 8 * WIDTHS[0]:
         return product
     elem = what.step.elem
-    most = {"lanes": WIDTHS[-1], "across": TRANSPOSED}.get(how.form)
     plain = all(x.op in _OPERATIONS for x in walk(what.step.lane) if x.args)
-    if most is None or not plain or elem not in ("f64", "f32"):
+    if how.form not in ("lanes", "across") or not plain or elem not in ("f64", "f32"):
         return product
-    if how.form == "across" and how.streams % lanes_at(elem, most):
-        return product
-    return replace(product, how=replace(how, isa=OPEN, bits=8 * most))
+    wide = replace(how, isa=OPEN, bits=8 * WIDTHS[-1])
+    if how.form == "across":
+        if how.streams % lanes_at(elem, WIDTHS[-2]) or how.streams >= WIDE_ROWS:
+            return product
+        wide = replace(wide, wide=WIDE_ROWS, period=8 * WIDE_PERIOD // bits_of(elem), ways=WIDE_WAYS)
+    return replace(product, how=wide)

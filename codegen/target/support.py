@@ -125,18 +125,16 @@ def _zipped(n: int) -> dict[str, list[int]]:
 
 
 def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
-    """Vector types by their names, `tw_f64x2u`, or `tw_f64v` for as many elements as the compiler's macros tell, of at
-    most 32 bytes if that is `tw_f64v32`."""
+    """Vector types by their names, `tw_f64x2u`, or `tw_f64v` for as many elements as the compiler's macros tell."""
     names = sorted({h.removesuffix("_type") for h in helpers})
-    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)(?:x(\d+)u|v(\d*))", h) for h in names)
+    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)(?:x(\d+)u|v)", h) for h in names)
     return [
         {
             "name": m[0],
             "scalar": _SCALARS[m[1] + m[2]],
-            "lanes": "" if m[3] else lanes_macro(m[1] + m[2], int(m[4] or WIDTHS[-1])),
+            "lanes": "" if m[3] else lanes_macro(m[1] + m[2]),
             "count": int(m[3] or 0),
             "each": int(m[2]) // 8,
-            "most": m[4] or "",
             "bytes": int(m[2]) // 8 * int(m[3]) if m[3] else "TW_VECTOR_BYTES",
             "placed": m[0] in helpers,
             "pick": f"{m[0]}_pick" in helpers,

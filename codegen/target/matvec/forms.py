@@ -53,7 +53,7 @@ class FormTexts:
         """Each vector, and the name of its values in registers."""
         return list(zip(numbered("x", self.o.operands), numbered("b", self.o.operands), strict=True))
 
-    def addresses(self, stem: str, count: int) -> str:
+    def addresses(self, stem: str, count: str) -> str:
         """Arrays of addresses, one for each matrix."""
         return f"const {self.o.scalar} {', '.join(f'*{x}[{count}]' for x in numbered(stem, self.o.matrices))};"
 
@@ -63,6 +63,12 @@ class FormTexts:
         if is_open(self.o.isa):
             return self.o.elements(plus(times(lines, "r"), str(matrix + before)))
         return plus(times(lanes * lines, "r"), str(lanes * (matrix + before)))
+
+    def room(self, lines: str, before: int) -> str:
+        """Elements of an array with copies of so many vectors, then of as many lines of each matrix."""
+        if lines.isdigit():
+            return self.o.elements(str(self.o.matrices * int(lines) + before))
+        return self.o.elements(plus(times(self.o.matrices, lines), str(before)))
 
     def at(self, start: str, *more: str) -> str:
         return plus(start, *more)
@@ -123,10 +129,12 @@ def share(o: Ops, groups: int) -> str:
     return str(rows if rows * o.matrices <= FEW_REQUESTS else -(-rows // (o.line // o.lanes)))
 
 
-def open_share(o: Ops, rows: int) -> str:
+def open_share(o: Ops, rows: str) -> str:
     """The same for so many rows, whatever the width."""
-    both = gcd(rows, o.line)
-    share = times(rows // both, o.count)
+    if not rows.isdigit():
+        return f"{rows} * {o.count} / {o.line}"
+    both = gcd(int(rows), o.line)
+    share = times(int(rows) // both, o.count)
     return share if o.line == both else f"{share} / {o.line // both}"
 
 

@@ -10,13 +10,13 @@ from functools import cache
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa
 from codegen.isa.text import PREFETCH
-from codegen.isa.widths import at_width, is_open, widths
+from codegen.isa.widths import WIDTHS, is_open, lanes_at, lanes_macro
 from codegen.record import record
 from codegen.scop.lanes import Lane, spelled
 from codegen.target.matvec import forms
 from codegen.target.matvec.forms import FormTexts, open_share, share
 from codegen.target.matvec.lines import FETCH, Ops, numbered
-from codegen.target.matvec.shuffle import definition, halves, macro, open_definition
+from codegen.target.matvec.shuffle import definition, in_turn, macro, open_definition
 from codegen.target.text.templates import environment
 
 # Lines of cache between request and use where rows of the matrix are read one by one. The hardware follows a single
@@ -26,8 +26,8 @@ ALONE_LINES = 8
 
 @record
 class MatvecKernel:
-    """`form` and the sizes are those of `scop.product.MatrixVector`; `alone` is the number of vectors where lines are
-    read one by one. `join` and `neutral` say how partial results of form "fold" are joined."""
+    """`form` and the sizes, `wide` among them, are those of `scop.product.MatrixVector`; `alone` is the number of
+    vectors where lines are read one by one. `join` and `neutral` say how partial results of form "fold" are joined."""
 
     form: str
     elem: str
@@ -41,19 +41,31 @@ class MatvecKernel:
     ahead: int
     join: str = ""
     neutral: str = ""
+    wide: int = 0
 
 
 def name(isa: Isa, mk: MatvecKernel) -> str:
     """The same for the same content, in every run; different for different content."""
     step = spelled(mk.step, (mk.matrices, mk.operands, mk.consts))
-    sizes = f"{mk.streams}x{mk.vectors}" + (f"or{mk.alone}" if mk.alone != mk.vectors else "")
+    lines = f"{mk.streams}to{mk.wide}" if mk.wide else str(mk.streams)
+    sizes = f"{lines}x{mk.vectors}" + (f"or{mk.alone}" if mk.alone != mk.vectors else "")
     return "_".join([isa.prefix, mk.elem, mk.form, sizes, step, f"p{mk.ahead}"])
 
 
 def grouped(isa: Isa, mk: MatvecKernel) -> bool:
     """Can the kernel take several lines at a time, and fewer?"""
-    least = at_width(isa, widths(isa)[0]) if is_open(isa) else isa
-    return mk.form != "across" or mk.streams > least.lanes_max(mk.elem)
+    least = lanes_at(mk.elem, WIDTHS[0]) if is_open(isa) else isa.lanes_max(mk.elem)
+    return mk.form != "across" or mk.streams > least
+
+
+def together(mk: MatvecKernel) -> str:
+    """How many lines are taken at a time, as C text: a macro has it where that depends on the width of vectors."""
+    return f"TW_{mk.elem.upper()}_ROWS_{mk.streams}_{mk.wide}" if mk.wide else str(mk.streams)
+
+
+def _rows_definition(mk: MatvecKernel) -> str:
+    longest = lanes_at(mk.elem, WIDTHS[-1])
+    return f"#define {together(mk)} ({lanes_macro(mk.elem)} < {longest} ? {mk.streams} : {mk.wide})"
 
 
 def ops(isa: Isa, mk: MatvecKernel) -> Ops:
@@ -67,7 +79,7 @@ def calls(isa: Isa, mk: MatvecKernel) -> tuple[tuple[int | str, ...], ...]:
     near = ALONE_LINES * o.line if mk.ahead else 0
     if mk.form == "across":
         if is_open(isa):
-            return (o.groups(mk.streams), open_share(o, mk.streams)), ("1", o.count)
+            return (o.groups(together(mk)), open_share(o, together(mk))), ("1", o.count)
         groups = sorted({mk.streams // o.lanes, 1}, reverse=True)
         return tuple((n, share(o, n)) for n in groups)
     sizes = ((mk.streams, mk.vectors, mk.ahead), (1, mk.alone, near))
@@ -90,6 +102,7 @@ def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
             parameters=", ".join(_parameters(isa, mk)),
             forms=forms,
             calls=calls(isa, mk),
+            together=together(mk),
         )
     )
 
@@ -107,17 +120,18 @@ def _parameters(isa: Isa, mk: MatvecKernel) -> list[str]:
 
 
 def turning(isa: Isa, mk: MatvecKernel) -> dict[str, str]:
-    """The macros that shuffle lanes in a kernel, by the name of one of them."""
+    """The macros that shuffle lanes in a kernel, by the name of one of them, and that of lines taken together."""
     if is_open(isa):
-        text = open_shuffles(isa, mk)
-        return {halves(mk.elem)[0]: text} if text else {}
+        text = open_definition(isa, mk.elem)
+        found = {in_turn(mk.elem)[0]: text} if mk.form == "across" else {}
+        return found | ({together(mk): _rows_definition(mk)} if mk.wide else {})
     word = macro(isa, mk.elem)
     return {word: definition(isa, mk.elem)} if word in matvec_kernel(isa, mk) else {}
 
 
-def open_shuffles(isa: Isa, mk: MatvecKernel) -> str:
+def open_macros(isa: Isa, mk: MatvecKernel) -> str:
     """Those of a kernel whose width is open: what they do depends on it. Empty for others."""
-    return open_definition(isa, mk.elem) if is_open(isa) and mk.form == "across" else ""
+    return "\n".join(turning(isa, mk).values()) if is_open(isa) else ""
 
 
 def matvec_prelude(kernels: Iterable[tuple[Isa, MatvecKernel]]) -> str:

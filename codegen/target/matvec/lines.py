@@ -48,9 +48,9 @@ class Ops:
             return times(self.lanes, vectors)
         return times(int(vectors), self.count) if vectors.isdigit() else f"{self.count} * {_factor(vectors)}"
 
-    def groups(self, elements: int) -> str:
+    def groups(self, elements: int | str) -> str:
         """How many vectors have so many elements."""
-        return str(elements // self.lanes) if self.count.isdigit() else f"{elements} / {self.count}"
+        return str(int(elements) // self.lanes) if self.count.isdigit() else f"{elements} / {self.count}"
 
     @property
     def line(self) -> int:

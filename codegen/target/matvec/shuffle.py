@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codegen.isa.model import C_TYPES, Isa, bits_of
-from codegen.isa.widths import is_open, lanes_at, widths
+from codegen.isa.widths import WIDTHS, is_open, lanes_at
 
 PART_BITS = 128
 Mix = Callable[[str, str, Sequence[int]], str]
@@ -101,7 +101,8 @@ def rotations(lanes: int) -> list[list[int]]:
 
 def transpose_open(isa: Isa, elem: str, block: str) -> list[str]:
     """Statements that transpose a square block of vectors in place, whatever their width: halves of 128-bit parts are
-    interleaved until all rows of a part have met, then wider vectors exchange their halves."""
+    interleaved until all rows of a part have met, then wider vectors exchange every second part, and those of four
+    parts once more, with rows twice as far apart."""
     vector, lanes = isa.vec(elem).vector, isa.vec(elem).lanes
     part = lanes_at(elem, PART_BITS // 8)
     out = list[str]()
@@ -112,8 +113,11 @@ def transpose_open(isa: Isa, elem: str, block: str) -> list[str]:
         out += [f"TW_UNROLL for (int r = 0; r < {lanes}; r += {2 * apart}){inner} {{"]
         out += [*_exchanged(vector, block, (first, f"{first} + {apart}"), interleaved(elem)), "}"]
         apart //= 2
-    out += [f"TW_UNROLL for (int r = 0; r < {lanes} - {part}; r++) {{"]
-    return [*out, *_exchanged(vector, block, ("r", f"r + {part}"), halves(elem)), "}"]
+    inner = f"TW_UNROLL for (int i = 0; i < {part}; i++)"
+    out += [f"TW_UNROLL for (int r = 0; r < {lanes} - {part}; r += {2 * part}) {inner} {{"]
+    out += [*_exchanged(vector, block, ("r + i", f"r + i + {part}"), in_turn(elem)), "}"]
+    out += [f"TW_UNROLL for (int r = 0; r < {lanes} - {2 * part}; r++) {{"]
+    return [*out, *_exchanged(vector, block, ("r", f"r + {2 * part}"), in_turn(elem)), "}"]
 
 
 def _exchanged(vector: str, block: str, rows: tuple[str, str], macros: tuple[str, str]) -> list[str]:
@@ -128,19 +132,20 @@ def interleaved(elem: str) -> tuple[str, str]:
     return f"TW_{elem.upper()}_ZIP_LOW", f"TW_{elem.upper()}_ZIP_HIGH"
 
 
-def halves(elem: str) -> tuple[str, str]:
-    """Macros: the first halves of two vectors, and the second halves."""
-    return f"TW_{elem.upper()}_LOW", f"TW_{elem.upper()}_HIGH"
+def in_turn(elem: str) -> tuple[str, str]:
+    """Macros: of two vectors' 128-bit parts the first of every two, those of one vector behind those of the other, and
+    the second. Taken twice, they turn 4 x 4 parts by instructions that need no places in registers."""
+    return f"TW_{elem.upper()}_EVEN", f"TW_{elem.upper()}_ODD"
 
 
 def open_definition(isa: Isa, elem: str) -> str:
     """The macros that `transpose_open` uses, for each width."""
     out = list[str]()
-    for k, width in enumerate(reversed(widths(isa))):
+    for k, width in enumerate(reversed(WIDTHS)):
         lanes = lanes_at(elem, width)
-        last = width == widths(isa)[0]
+        last = width == WIDTHS[0]
         out.append("#else" if last else f"#{'elif' if k else 'if'} {isa.vec(elem).lanes} == {lanes}")
-        for name, order in zip((*interleaved(elem), *halves(elem)), _orders(elem, lanes), strict=True):
+        for name, order in zip((*interleaved(elem), *in_turn(elem)), _orders(elem, lanes), strict=True):
             out.append(f"#define {name}(x, y) {macro(isa, elem)}(x, y, {', '.join(map(str, order))})")
     return "\n".join([*out, "#endif"])
 
@@ -148,5 +153,6 @@ def open_definition(isa: Isa, elem: str) -> str:
 def _orders(elem: str, lanes: int) -> list[list[int]]:
     part = lanes_at(elem, PART_BITS // 8)
     low = [x for at in range(0, lanes, part) for i in range(part // 2) for x in (at + i, lanes + at + i)]
-    first = [*range(lanes // 2), *range(lanes, lanes + lanes // 2)]
-    return [low, [x + part // 2 for x in low], first, [x + lanes // 2 for x in first]]
+    step = min(part, lanes // 2)  # vectors of one part have no second: there it is not used
+    even = [x for at in range(0, 2 * lanes, 2 * step) for x in range(at, at + step)]
+    return [low, [x + part // 2 for x in low], even, [x + step for x in even]]

@@ -17,7 +17,7 @@ from codegen.record import mutable, record
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Scop
 from codegen.scop.product import Contraction, MatrixVector
-from codegen.target.matvec.kernel import MatvecKernel, grouped, name
+from codegen.target.matvec.kernel import MatvecKernel, grouped, name, together
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 
@@ -68,8 +68,8 @@ class MatvecWanted:
 
 @record
 class MatvecView:
-    """Everything the template prints. `unit` is what is never cut apart when threads share the result. Where one of the
-    conditions `alone` holds, lines are not taken several at a time; `grouped` tells whether they ever are."""
+    """Everything the template prints. `unit` is what is never cut apart when threads share the result. Lines are taken
+    `together` at a time, but not where one of the conditions `alone` holds; `grouped` tells whether they ever are."""
 
     comment: str
     elem: str
@@ -86,8 +86,14 @@ class MatvecView:
     unit: int
     threads: bool
     grouped: bool
+    together: str
     alone: tuple[str, ...]
     wanted: MatvecWanted
+
+    @property
+    def lines(self) -> str:
+        """How many lines are taken together, in words."""
+        return f"{self.how.streams} or {self.how.wide}" if self.how.wide else str(self.how.streams)
 
     @property
     def alone_why(self) -> str:
@@ -97,7 +103,7 @@ class MatvecView:
 
     def several(self, lines: str) -> str:
         """How many of the lines are taken several at a time."""
-        groups = f"{lines if lines.isidentifier() else f'({lines})'} / {self.how.streams} * {self.how.streams}"
+        groups = f"{lines if lines.isidentifier() else f'({lines})'} / {self.together} * {self.together}"
         return f"tw_alone ? 0 : {groups}" if self.alone else groups
 
     @property
@@ -124,6 +130,7 @@ def matvec_kernel_of(what: Contraction, how: MatrixVector) -> MatvecKernel:
         how.ahead,
         how_joined.join if how_joined else "",
         how_joined.neutral if how_joined else "",
+        how.wide,
     )
 
 
@@ -159,6 +166,7 @@ class MatvecPrinter:
             line if how.form == "lanes" else max(how.streams, line),
             threads,
             grouped(isa, kernel),
+            together(kernel),
             _alone(how, len(what.step.left), line, threads) if grouped(isa, kernel) else (),
             self._wanted(how),
         )
@@ -281,8 +289,9 @@ def _alone(how: MatrixVector, matrices: int, line: int, threads: bool) -> tuple[
         near = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {wide} : {narrow}" if how.isa == OPEN else str(how.near)
         out.append(f"{team}tw_work > TW_SIZE({near}) && {reused} <= TW_SIZE({how.close})")
     if how.period:
-        sizes = f"{how.streams}, {how.period}, {line}, {how.ways}"
-        out += [f"tw_crowded(tw_pitch{m}, {sizes})" for m in range(matrices)]
+        sizes = f"{how.wide or how.streams}, {how.period}, {line}, {how.ways}"
+        longest = f"TW_VECTOR_BYTES == {WIDTHS[-1]} && " if how.wide else ""
+        out += [f"{longest}tw_crowded(tw_pitch{m}, {sizes})" for m in range(matrices)]
     return tuple(f"({x})" if "&&" in x and len(out) > 1 else x for x in out)
 
 

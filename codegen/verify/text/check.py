@@ -107,10 +107,10 @@ def _wrong_kernel(kernel: Kernel) -> str:
         return _unless_proven(
             [kernel_key(isa, what, micro_kernel(isa, what))], lambda: _wrong_micro_kernel(isa, what)
         )
-    from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, open_shuffles
+    from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, open_macros
 
     if isinstance(what, MatvecKernel):
-        text = matvec_kernel(isa, what) + open_shuffles(isa, what)
+        text = matvec_kernel(isa, what) + open_macros(isa, what)
         return _unless_proven([kernel_key(isa, what, text)], lambda: _wrong_matvec_kernel(isa, what))
     return _wrong_nest(isa, what)
 
@@ -132,8 +132,8 @@ def _wrong_nest(isa: Isa, what: NestKernel) -> str:
 
 
 def _wrong_matvec_kernel(isa: Isa, what: MatvecKernel) -> str:
-    from codegen.target.matvec.kernel import matvec_kernel, name, open_shuffles
+    from codegen.target.matvec.kernel import matvec_kernel, name, open_macros
     from codegen.verify.text.matvec.kernel import wrong_sweep_kernel
 
-    problem = wrong_sweep_kernel(isa, what, matvec_kernel(isa, what), open_shuffles(isa, what))
+    problem = wrong_sweep_kernel(isa, what, matvec_kernel(isa, what), open_macros(isa, what))
     return f"the kernel {name(isa, what)}: {problem}" if problem else ""

@@ -9,7 +9,7 @@ multiple of the lines taken together, of at most all of them.
 from __future__ import annotations
 
 from codegen.isa.model import C_TYPES, Isa
-from codegen.target.matvec.kernel import MatvecKernel, grouped, ops
+from codegen.target.matvec.kernel import MatvecKernel, grouped, ops, together
 from codegen.target.matvec.lines import numbered
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, decided, negated, ways
@@ -40,29 +40,30 @@ class Paths:
         return self.found[d, mine]
 
 
-def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str, shuffles: str = "") -> str:
+def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str, macros: str = "") -> str:
     """Why the printed function is not the kernel that callers take it for; empty when it is. Where the width of vectors
-    is open, `shuffles` are the printed macros that move their lanes, and the function is right for every width."""
+    is open, `macros` are those printed ones that move their lanes or tell how many lines are taken together, and the
+    function is right for every width."""
     try:
-        for own, each in written_out(isa, mk.elem, text, shuffles):
-            _prove(own, mk, each, grouped(isa, mk))
+        for own, each, streams in written_out(isa, mk.elem, text, together(mk), macros):
+            _prove(own, mk, each, streams if grouped(isa, mk) else 0)
     except Unread as error:
         return str(error)
     return ""
 
 
-def _prove(isa: Isa, mk: MatvecKernel, text: str, together: bool) -> None:
-    """Raises Unread. Rows or steps that are taken `together` are a parameter."""
+def _prove(isa: Isa, mk: MatvecKernel, text: str, streams: int) -> None:
+    """Raises Unread. How many lines are taken so many at a time is a parameter, unless that is 0."""
     *others, function = read_functions(text, vector_types(isa))
     parameters, body = function.parameters, unrolled(function, {}, {f.name: f for f in others})
     spec = _spec(isa, mk)
     lines = zip(spec.matrices, spec.pitches, strict=True)
-    several = ("several",) if together else ()
+    several = ("several",) if streams else ()
     wanted = ("n", "k", *several, *(x for pair in lines for x in pair), *spec.operands, "y", *spec.consts)
     if parameters != wanted:
         raise Unread(f"its parameters are {', '.join(parameters)}")
     run = KernelRun(isa, spec)
-    for end in run.run(body, _start(spec, mk.streams if several else 0)):
+    for end in run.run(body, _start(spec, streams)):
         run.finished(end)
 
 

@@ -56,12 +56,12 @@ SOURCES = {"across": ACROSS, "lanes": LANES, "fold": FOLD, "copied": COPIED}
 
 
 @cache
-def printed(form: str, target: str = "openmp") -> RegionText:
-    chosen = GenOptions(target=target, isa="avx2")
+def printed(form: str, target: str = "openmp", isa: str = "avx2") -> RegionText:
+    chosen = GenOptions(target=target, isa=isa)
     (s,) = open_source("in.c", SOURCES[form], chosen).slices
     model = model_region(s, chosen)
     assert model is not None
-    made = make(model, chosen, load_for("generic", "avx2"))
+    made = make(model, chosen, load_for("generic", isa))
     return emit_region(made.program.scop, made.code, Surroundings(), target != "c")
 
 
