@@ -10,6 +10,7 @@ from codegen.isa.model import Isa, Vec, bits_of
 
 WIDTHS = (16, 32, 64)  # bytes of a vector, where the compiler's macros choose
 OPEN = "open"  # what `load` knows them by, with the bits of the longest
+WIDE = 8  # elements from which on a vector is one of the wide ones
 PREFIX = "tw_open"
 _VECTOR = re.compile(r"\btw_(f\d+)x\d+u?\b")
 

@@ -10,7 +10,7 @@ from functools import cache
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa
 from codegen.isa.text import PREFETCH
-from codegen.isa.widths import WIDTHS, is_open, lanes_at, lanes_macro
+from codegen.isa.widths import WIDE, WIDTHS, is_open, lanes_at, lanes_macro
 from codegen.record import record
 from codegen.scop.lanes import Lane, spelled
 from codegen.target.matvec import forms
@@ -64,8 +64,7 @@ def together(mk: MatvecKernel) -> str:
 
 
 def _rows_definition(mk: MatvecKernel) -> str:
-    longest = lanes_at(mk.elem, WIDTHS[-1])
-    return f"#define {together(mk)} ({lanes_macro(mk.elem)} < {longest} ? {mk.streams} : {mk.wide})"
+    return f"#define {together(mk)} ({lanes_macro(mk.elem)} < {WIDE} ? {mk.streams} : {mk.wide})"
 
 
 def ops(isa: Isa, mk: MatvecKernel) -> Ops:

@@ -10,7 +10,7 @@ from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Name,
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES, bits_of
 from codegen.isa.text import LINE_BYTES
-from codegen.isa.widths import OPEN, WIDTHS
+from codegen.isa.widths import OPEN, WIDE, WIDTHS, lanes_macro
 from codegen.recognize.products.contraction import unit_stride
 from codegen.recognize.products.matrix_vector import fold, same_type
 from codegen.record import mutable, record
@@ -83,7 +83,7 @@ class MatvecView:
     operands: tuple[VectorOperand, ...]
     target: VectorOperand
     consts: tuple[str, ...]
-    unit: int
+    unit: str
     threads: bool
     grouped: bool
     together: str
@@ -163,11 +163,11 @@ class MatvecPrinter:
             tuple(self._vector(e) for e in what.step.right),
             self._target(),
             tuple(f"{self.elem} tw_s{k} = {self._text(e, {})};" for k, e in enumerate(what.step.consts)),
-            line if how.form == "lanes" else max(how.streams, line),
+            str(line) if how.form == "lanes" else _unit(kernel, line),
             threads,
             grouped(isa, kernel),
             together(kernel),
-            _alone(how, len(what.step.left), line, threads) if grouped(isa, kernel) else (),
+            _alone(how, what, line, threads) if grouped(isa, kernel) else (),
             self._wanted(how),
         )
 
@@ -279,7 +279,13 @@ class MatvecPrinter:
         return kept == [Name(lp.var)]
 
 
-def _alone(how: MatrixVector, matrices: int, line: int, threads: bool) -> tuple[str, ...]:
+def _unit(kernel: MatvecKernel, line: int) -> str:
+    """Rows that no two threads share: whole lines of cache of the result, and whole groups. Of what is left over of
+    those, compilers may round other steps than of groups; that has to be the same whatever the number of threads."""
+    return together(kernel) if kernel.streams >= line else str(max(kernel.wide, line))
+
+
+def _alone(how: MatrixVector, what: Contraction, line: int, threads: bool) -> tuple[str, ...]:
     """When lines are not taken several at a time: far matrices, and lines that meet in the first cache."""
     out = []
     if how.form != "across":
@@ -290,8 +296,8 @@ def _alone(how: MatrixVector, matrices: int, line: int, threads: bool) -> tuple[
         out.append(f"{team}tw_work > TW_SIZE({near}) && {reused} <= TW_SIZE({how.close})")
     if how.period:
         sizes = f"{how.wide or how.streams}, {how.period}, {line}, {how.ways}"
-        longest = f"TW_VECTOR_BYTES == {WIDTHS[-1]} && " if how.wide else ""
-        out += [f"{longest}tw_crowded(tw_pitch{m}, {sizes})" for m in range(matrices)]
+        wide_ones = f"{lanes_macro(what.step.elem)} >= {WIDE} && " if how.wide else ""
+        out += [f"{wide_ones}tw_crowded(tw_pitch{m}, {sizes})" for m in range(len(what.step.left))]
     return tuple(f"({x})" if "&&" in x and len(out) > 1 else x for x in out)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from codegen.verify.text.integers import negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.matvec.operands import ME, SIZE, MatvecClaim, OperandBuffer, Operands, PointerPlace
-from codegen.verify.text.poly import ONE, ZERO, Poly, var
+from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 from codegen.verify.text.spans import Case, CountedLoop, Effect, Span, agree, over_loop, over_team
 
@@ -140,7 +140,7 @@ class MatvecBlock(Operands):
         """A call of the kernel, which `kernel.py` has shown to take all steps of its elements."""
         claim, f = self.claim, self.facts
         n, k, *rest = args
-        several = [] if claim.streams is NOTHING else [rest.pop(0)]
+        several = [rest.pop(0)] if claim.streams else []
         count = 2 * len(claim.left) + len(claim.right) + 1 + len(claim.consts)
         if len(rest) != count:
             raise Unread("a kernel is called with other arguments")
@@ -186,6 +186,6 @@ class MatvecBlock(Operands):
                 self._several(way, lines)
             return
         value = self._ints().value(e)
-        whole = value.over(self.streams)
+        whole = value.over(poly(self.claim.streams))
         if whole is None or not self.facts.holds(value) or not self.facts.holds(lines - value):
-            raise Unread(f"{show(e)} lines together, which is no multiple of {self.streams} of at most {lines}")
+            raise Unread(f"{show(e)} lines together, which is no multiple of {self.claim.streams} of at most {lines}")

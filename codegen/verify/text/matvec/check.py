@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from codegen.target.matvec.view import MatvecView
+from codegen.target.matvec.kernel import MatvecKernel, together
+from codegen.target.matvec.view import MatvecView, matvec_kernel_of
 from codegen.verify.text.blocks import bounds, renamed
 from codegen.verify.text.matvec.block import MatvecBlock
 from codegen.verify.text.matvec.operands import claimed
@@ -27,19 +29,28 @@ def wrong_matvecs(text: str, views: Sequence[MatvecView]) -> str:
 
 
 def wrong_matvec(text: str, v: MatvecView) -> str:
-    """Why one product's block does not do what it should."""
+    """Why one product's block does not do what it should, for every number of lines that are taken together."""
     key = f"{text} {v.wanted}"
+    if key in _PROVEN:
+        return ""
+    mk = matvec_kernel_of(v.wanted.what, v.wanted.how)
+    for streams in (mk.streams, *([mk.wide] if mk.wide else [])):
+        problem = _wrong(re.sub(rf"\b{together(mk)}\b", str(streams), text) if mk.wide else text, v, mk, streams)
+        if problem:
+            return problem
+    _PROVEN.add(key)
+    return ""
+
+
+def _wrong(text: str, v: MatvecView, mk: MatvecKernel, streams: int) -> str:
     try:
-        if key not in _PROVEN:
-            (block,) = read_statements(text)
-            short = bounds(block, zip(v.wanted.first, v.wanted.past, (v.rows, v.depth), strict=True), False)
-            claim = claimed(v.wanted, lambda e: renamed(read_expression(e), short))
-            proof = MatvecBlock(claim)
-            try:
-                proof.prove(renamed(block, short))
-            except Unread as error:
-                return proof.facts.spelled(str(error))
-            _PROVEN.add(key)
+        (block,) = read_statements(text)
+        short = bounds(block, zip(v.wanted.first, v.wanted.past, (v.rows, v.depth), strict=True), False)
+        proof = MatvecBlock(claimed(v.wanted, mk, streams, lambda e: renamed(read_expression(e), short)))
+        try:
+            proof.prove(renamed(block, short))
+        except Unread as error:
+            return proof.facts.spelled(str(error))
     except Unread as error:
         return str(error)
     return ""

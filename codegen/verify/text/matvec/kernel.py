@@ -46,6 +46,8 @@ def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str, macros: str = "") 
     function is right for every width."""
     try:
         for own, each, streams in written_out(isa, mk.elem, text, together(mk), macros):
+            if streams not in (mk.streams, mk.wide):  # for which what calls it is proven
+                raise Unread(f"{streams} lines are taken together")
             _prove(own, mk, each, streams if grouped(isa, mk) else 0)
     except Unread as error:
         return str(error)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
-from codegen.target.matvec.kernel import grouped, together
+from codegen.target.matvec.kernel import MatvecKernel, grouped
 from codegen.target.matvec.kernel import name as kernel_name
-from codegen.target.matvec.view import MatvecWanted, matvec_kernel_of
+from codegen.target.matvec.view import MatvecWanted
 from codegen.verify.text.compare import DEPTH as STEP
 from codegen.verify.text.compare import ROW, distances, neighbours, same
 from codegen.verify.text.facts import Facts
@@ -36,14 +36,13 @@ class MatvecClaim(NamedTuple):
     whole: frozenset[Node]
     kernel: str
     lanes: bool
-    streams: Node  # lines taken together, NOTHING where the kernel is not told how many
+    streams: int  # lines taken together, 0 where the kernel is not told how many
     elem: str  # C type
 
 
-def claimed(w: MatvecWanted, read: Callable[[str], Node]) -> MatvecClaim:
-    """`read` reads expressions."""
+def claimed(w: MatvecWanted, mk: MatvecKernel, streams: int, read: Callable[[str], Node]) -> MatvecClaim:
+    """Of a kernel that takes so many lines together; `read` reads expressions."""
     isa = load_isa(w.how.isa, w.how.bits)
-    mk = matvec_kernel_of(w.what, w.how)
     return MatvecClaim(
         tuple(map(read, w.left)),
         tuple(map(read, w.right)),
@@ -54,7 +53,7 @@ def claimed(w: MatvecWanted, read: Callable[[str], Node]) -> MatvecClaim:
         frozenset(map(read, w.whole)),
         kernel_name(isa, mk),
         w.how.form == "lanes",
-        read(together(mk)) if grouped(isa, mk) else NOTHING,
+        streams if grouped(isa, mk) else 0,
         C_TYPES[mk.elem],
     )
 
@@ -83,10 +82,7 @@ class Operands:
             tuple(map(ints.value, p)) for p in zip(claim.first, claim.past, strict=True)
         )
         self.rows, self.depth = past - self.row, end - self.step
-        self.streams = ZERO if claim.streams is NOTHING else ints.value(claim.streams)
-        lines = [self.streams - 1] if claim.streams.kind == "name" else []  # a macro that kernels have been proven with
-        self.facts.samples.draw([self.rows - 1, self.depth - 1, *lines], FEW)
-        self.facts.learn(*lines)
+        self.facts.samples.draw([self.rows - 1, self.depth - 1], FEW)
         self.names: dict[str, Any] = {}
         self.work: IntegerCondition = UNKNOWN
         self.used = ZERO  # elements of the memory for copies that have a use

@@ -86,6 +86,7 @@ MACROS = {
     "a lane that is not there": ("2, 3, 6, 7)", "2, 3, 6, 8)"),
     "one macro is missing": ("#define TW_F64_ODD(x, y) TW_F64V_PICK(x, y, 2, 3, 6, 7)\n", ""),
     "something else": ("#endif", "#endif\n#undef TW_F64_EVEN"),
+    "more rows than what calls it knows of": ("? 8 : 16", "? 8 : 32"),
     "rows that are no whole vectors": ("? 8 : 16", "? 8 : 12"),
     "fewer rows than a vector has lanes": ("TW_F64_LANES < 8 ? 8 : 16", "TW_F64_LANES < 8 ? 8 : 4"),
     "no rows": ("? 8 : 16", "? 8 : 0"),
@@ -109,18 +110,18 @@ def test_rows_may_be_others_where_the_kernel_takes_them_all() -> None:
 
 # What stands around the kernel, and what instead.
 BLOCKS = {
-    "groups of the shorter vectors alone": ("tw_rows / TW_F64_ROWS_8_16 * TW_F64_ROWS_8_16", "tw_rows / 8 * 8"),
-    "groups of the longest vectors alone": ("tw_rows / TW_F64_ROWS_8_16 * TW_F64_ROWS_8_16", "tw_rows / 16 * 16"),
+    "groups of vectors that are not wide": ("tw_rows / TW_F64_ROWS_8_16 * TW_F64_ROWS_8_16", "tw_rows / 8 * 8"),
     "a part of a group": ("/ TW_F64_ROWS_8_16 * TW_F64_ROWS_8_16", "/ TW_F64_ROWS_8_16 * 8"),
     "groups of another kernel": ("/ TW_F64_ROWS_8_16 * TW_F64_ROWS_8_16", "/ TW_F64_ROWS_4_16 * TW_F64_ROWS_4_16"),
     "a group too many": ("tw_rows / TW_F64_ROWS_8_16 *", "(tw_rows / TW_F64_ROWS_8_16 + 1) *"),
+    "threads share parts of groups": ("tw_panels(tw_rows, TW_F64_ROWS_8_16)", "tw_panels(tw_rows, 8)"),
     "more rows than a thread has": ("(tw_past - tw_first) / TW_F64_ROWS", "tw_past / TW_F64_ROWS"),
 }
 
 
 def test_what_calls_them_is_proven_for_every_width() -> None:
     emitted = printed("across", isa="")
-    assert emitted.matvecs[0].how.wide == 16
+    assert emitted.matvecs[0].how.wide == 16 and emitted.matvecs[0].unit == "TW_F64_ROWS_8_16"
     assert wrong_text(emitted) == ""
 
 
