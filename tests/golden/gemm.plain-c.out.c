@@ -134,7 +134,7 @@ typedef struct {
   long third;                /* bytes of the third one; 0: there is none */
 } tw_caches;
 /* All levels: as given, as the processor tells them where that makes sense, or as assumed. */
-static tw_caches tw_ask_caches(void)
+static __attribute__((cold)) tw_caches tw_ask_caches(void)
 {
   const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED;
   tw_cache told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
