@@ -1,7 +1,6 @@
 """Messages as text in the style of gcc, as JSON, SARIF, or annotations for GitHub. Pure: nothing is printed here."""
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
@@ -38,14 +37,20 @@ def render(diagnostics: Iterable[Diagnostic], style: Style) -> str:
     """All messages of a run. JSON and SARIF give a whole document even for no message."""
     items = tuple(diagnostics)
     if style.format == "json":
-        return json.dumps([as_json(d) for d in items], indent=2) + "\n"
+        return _document([as_json(d) for d in items])
     if style.format == "sarif":
         from codegen.sarif import log
 
-        return json.dumps(log(items), indent=2) + "\n"
+        return _document(log(items))
     if style.format == "github":
         return "".join(_annotation(d) for d in items)
     return _text(items, style)
+
+
+def _document(value: object) -> str:
+    import json  # only then: start-up time counts in a build
+
+    return json.dumps(value, indent=2) + "\n"
 
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice", Severity.REMARK: "notice"}

@@ -54,7 +54,7 @@ def register_tile(
        whose rows in C are longer.
     """
     widest = registers if max_nv is None else min(max_nv, registers)
-    tiles = [(mr, nv) for nv in range(1, widest + 1) for mr in range(1, registers + 1)]
+    tiles = [(mr, nv) for nv in range(1, widest + 1) for mr in range(1, registers // nv + 1)]
     tiles = [t for t in tiles if _live(t, lanes, needs) <= registers]
     tiles = _where(tiles, lambda t: t[0] * t[1] >= latency * throughput)
     tiles = _where(tiles, lambda t: _a_loads(t[0], lanes, needs) + needs.rights * t[1] <= t[0] * t[1])

@@ -137,9 +137,9 @@ def expanded(text: str, macros: Sequence[tuple[str, str]]) -> list[str]:
     return _expanded(tokens(text), known)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=512)
 def tokens(text: str) -> tuple[str, ...]:
-    """Without comments and white space. Kept for the last texts: the common one is asked for by every machine."""
+    """Without comments and white space. Kept for the last texts: every machine asks for the common one and macros."""
     return tuple([t for t in _TOKEN.findall(text) if t])
 
 
