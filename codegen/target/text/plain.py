@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from codegen import __version__
 from codegen.resources import write_aside
@@ -31,15 +31,26 @@ _IMPORT = re.compile(r"from jinja2\.runtime import ([\w, ]+)\n")
 _MACRO = re.compile(r"\bMacro\(environment, macro, '\w+', \([^)]*\), (?!False, False, False,)")
 
 
+class Template(Protocol):
+    """A template, whoever prints it."""
+
+    def render(self, *given: Any, **named: Any) -> str:
+        """Its text for these values."""
+
+    @property
+    def module(self) -> Any:
+        """Its macros."""
+
+
 class Templates:
     """The templates of a folder, each loaded once."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._loaded = folder, dict[str, Any]()
+        self._folder, self._loaded = folder, dict[str, Template]()
         self.write = not sys.dont_write_bytecode
         self._environment = runtime.Environment(self.get_template)
 
-    def get_template(self, name: str) -> Any:
+    def get_template(self, name: str) -> Template:
         if name not in self._loaded:
             self._loaded[name] = self._pages.get_template(name) if name.endswith(_PAGES) else self._plain(name)
         return self._loaded[name]
