@@ -60,9 +60,9 @@ def _iteration(c: GroupInRegion, place: FoundLoop) -> float:
     waits = chained(c.p, place) & {target(c.p, s).name for s in stmts}
     lanes = _lanes(c, place, bool(waits))
     moving = sum(1 for k in found if any(k[1][-1]))
-    each = max(sum(operations(s) for s in stmts) / unit_rate(c.p, stmts, c.machine), moving / ACCESSES)
+    each = max(sum(operations(s, c.machine) for s in stmts) / unit_rate(c.p, stmts, c.machine), moving / ACCESSES)
     each += _transpose_steps(c, lanes) + COUNTING / (WIDE * (lanes.side if lanes.innermost else 1))
-    wait = max((chain_cycles(c.p, s, c.machine, found) for s in stmts if target(c.p, s).name in waits), default=0.0)
+    wait = max((chain_cycles(c.p, s, stmts, c.machine, found) for s in stmts if target(c.p, s).name in waits), default=0.0)
     wait /= lanes.side
     return max(each / lanes.count, wait / lanes.count, fetched(c, found, {})) + astray(stmts)
 
@@ -76,7 +76,7 @@ def _lanes(c: GroupInRegion, place: FoundLoop, waits: bool) -> _Lanes:
         return _Lanes(max(1, written.width // bytes_), max(1, written.factor), innermost)
     last: Loop = c.group.around[-1]
     free = last.kind in LANES or (perfect(place.band) and not waits)
-    if free and in_lanes(c.stmts, keys(c, len(c.lengths))):
+    if free and in_lanes(c.stmts, keys(c, len(c.lengths)), c.machine):
         return _Lanes(c.machine.lanes(bytes_))
     return _Lanes()
 

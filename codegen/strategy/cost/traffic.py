@@ -9,6 +9,7 @@ from codegen.machine import Machine
 from codegen.recognize.access.strides import AccessStride
 from codegen.recognize.access.wraps import usual_move
 from codegen.record import record
+from codegen.scop.model import Array
 from codegen.scop.tree import Band, Loop, at
 from codegen.strategy.cost.groups import GroupInRegion
 
@@ -59,15 +60,43 @@ def fetched(c: GroupInRegion, found: dict[Key, bool], seen: Seen) -> float:
     new: Seen = {}
     for key, write in found.items():
         array, moves = key
-        elem = c.p.scop.arrays[array].elem.bytes
-        step = _bytes(moves[-1], elem, c.machine) if moves else 0.0
-        if step >= c.machine.line_bytes and _tilable(c, moves):
-            step = elem
+        kind = c.p.scop.arrays[array]
+        step, again = _bytes(moves[-1], kind, c.machine) if moves else 0.0, 0.0
         rate = _rate(c, key, len(found), seen)
+        if step >= c.machine.line_bytes and _tilable(c, moves):
+            step = kind.elem.bytes
+        elif step >= c.machine.line_bytes:
+            step, again = _by_lines(c, key, found)
         if rate:
-            total += step * (2 if write else 1) / rate
+            total += (step / rate + again / NEAR) * (2 if write else 1)
         new[array] = Traffic(c.group.around, moves)
     seen.update(new)
+    return total
+
+
+def _by_lines(c: GroupInRegion, key: Key, found: dict[Key, bool]) -> tuple[float, float]:
+    """What an iteration that goes to another line brings in, and what of it comes from the second-level cache once
+    more: a loop around that goes along the lines finds them where they are still in a cache."""
+    line, steps = float(c.machine.line_bytes), [_bytes(m, c.p.scop.arrays[key[0]], c.machine) for m in key[1][:-1]]
+    along = next((k for k in reversed(range(len(steps))) if 0 < steps[k] < line), None)
+    first, second = c.machine.cache(1), c.machine.cache(2)
+    if along is None or first is None:
+        return line, 0.0
+    between = sum(_passed(c, other, along) for other in found)
+    if between <= first.bytes / 2:
+        return steps[along], 0.0
+    return (steps[along], line) if second is not None and between <= second.bytes / 2 else (line, 0.0)
+
+
+def _passed(c: GroupInRegion, key: Key, outer: int) -> float:
+    """Bytes of an array that come by during an iteration of loop number `outer`: whole lines where none of the loops in
+    it goes along them."""
+    array, moves = key
+    kind, line = c.p.scop.arrays[array], c.machine.line_bytes
+    inside = [(m, n) for m, n in zip(moves[outer + 1 :], c.lengths[outer + 1 :], strict=False) if any(m)]
+    total = float(kind.elem.bytes if any(_bytes(m, kind, c.machine) < line for m, _ in inside) else line)
+    for _, n in inside:
+        total *= n
     return total
 
 
@@ -79,28 +108,33 @@ def _tilable(c: GroupInRegion, moves: Moves) -> bool:
     return any(next_element(m) for m in moves[-len(node.loops) : -1])
 
 
-def _bytes(steps: tuple[Fraction, ...], elem: int, machine: Machine) -> float:
-    """What one step along a loop brings in."""
-    if not any(steps):
-        return 0.0
-    if any(steps[:-1]):
-        return float(machine.line_bytes)
-    return float(min(Fraction(machine.line_bytes), abs(steps[-1]) * elem))
+def _bytes(steps: tuple[Fraction, ...], array: Array, machine: Machine) -> float:
+    """What one step along a loop brings in: at most a line. Rows whose length is a number lie side by side, as pixels
+    of a few bytes do."""
+    far, row, known = Fraction(0), 1, True
+    for k, step in enumerate(reversed(steps)):
+        if step and not known:
+            return float(machine.line_bytes)
+        far += step * row
+        size = array.extents[-k - 1] if k < len(array.extents) else ""
+        known = known and size.isdigit()
+        row *= int(size) if known else 1
+    return float(min(machine.line_bytes, abs(far) * array.elem.bytes))
 
 
 def _rate(c: GroupInRegion, key: Key, arrays: int, seen: Seen) -> float:
     """Bytes per cycle from where it was left by the last use: 0 when that is the first-level cache."""
     (array, moves), lengths, machine = key, c.lengths, c.machine
-    elem = c.p.scop.arrays[array].elem.bytes
+    kind = c.p.scop.arrays[array]
     again: list[float] = []  # bytes touched since the last use
     for k in range(len(moves) - 1):
         if not any(moves[k]):
-            again.append(_touched(lengths[k + 1 :], moves[k + 1 :], elem, machine) * arrays)
+            again.append(_touched(lengths[k + 1 :], moves[k + 1 :], kind, machine) * arrays)
     before = seen.get(array)
     if before is not None:
         shared = _shared_loops(before.around, c.group.around)
         if shared and sum(map(any, before.moves[shared:])) >= sum(map(any, moves[shared:])):
-            again.append(_touched(lengths[shared:], moves[shared:], elem, machine) * arrays)
+            again.append(_touched(lengths[shared:], moves[shared:], kind, machine) * arrays)
     least = min(again, default=float("inf"))
     first, second = machine.cache(1), machine.cache(2)
     if first is not None and least <= first.bytes / 2:
@@ -118,10 +152,10 @@ def _shared_loops(before: Sequence[Loop], now: Sequence[Loop]) -> int:
     return shared
 
 
-def _touched(lengths: Sequence[float], moves: Moves, elem: int, machine: Machine) -> float:
+def _touched(lengths: Sequence[float], moves: Moves, array: Array, machine: Machine) -> float:
     """Bytes that come by while the loops of these lengths run once: whole lines where none of them goes along rows."""
-    apart = any(map(any, moves)) and not any(_bytes(m, elem, machine) < machine.line_bytes for m in moves if any(m))
-    total = float(machine.line_bytes if apart else elem)
+    apart = any(map(any, moves)) and not any(_bytes(m, array, machine) < machine.line_bytes for m in moves if any(m))
+    total = float(machine.line_bytes if apart else array.elem.bytes)
     for n in lengths:
         total *= n
     return total
