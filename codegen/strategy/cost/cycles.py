@@ -141,7 +141,8 @@ def _bounds(c: GroupInRegion, place: FoundLoop | None, depth: int, seen: Seen) -
         lanes = machine.lanes(max(target(p, s).elem.bytes for s in stmts))
     moving = sum(1 for k in found if k[1] and any(k[1][-1]))
     issue = max(sum(operations(s, machine) for s in stmts) / unit_rate(p, stmts, machine), moving / ACCESSES) / lanes
-    wait = max((chain_cycles(p, s, stmts, machine, found) for s in stmts if target(p, s).name in waits), default=0.0)
+    beside = stmts if c.final and not any(lp.carry for lp in c.group.around) else ()
+    wait = max((chain_cycles(p, s, beside, machine, found) for s in stmts if target(p, s).name in waits), default=0.0)
     fetch = fetched(c, found, seen)
     for n in c.lengths[depth:] if c.group.closed else ():
         fetch /= n  # what is written out uses it again
@@ -228,15 +229,15 @@ def chained(p: Program, place: FoundLoop) -> set[str]:
 
 
 def chain_cycles(
-    p: Program, s: Statement, stmts: Sequence[Statement], machine: Machine, keys: dict[Key, bool]
+    p: Program, s: Statement, beside: Sequence[Statement], machine: Machine, keys: dict[Key, bool]
 ) -> float:
     """How long an iteration waits for the one before: one operation for sums, more and a store and load for others. A
-    sum in an array waits for them, too, where the loop stores elsewhere: compilers cannot tell that this is not the
-    sum. bicg, Neoverse N1: 10 cycles an iteration; gesummv, with no other store in the loop, 2."""
+    sum in an array waits for them, too, where statements `beside` it store elsewhere: compilers cannot tell that this
+    is not the sum. bicg, Neoverse N1: 10 cycles an iteration; gesummv, with no other store in the loop, 2."""
     array = target(p, s)
     each = 1.0 if array.elem.is_int else machine.fma_latency
     if all(not any(k[1][-1]) for k, write in keys.items() if k[0] == array.name and write):
-        others = (target(p, o) for o in stmts if o is not s)
+        others = (target(p, o) for o in beside if o is not s)
         if array.rank and any(o.rank and o.name != array.name and o.elem == array.elem for o in others):
             return each + machine.load_latency
         return each if array.elem.is_int else _sum_cycles(array.elem, s, machine)

@@ -34,6 +34,7 @@ class GroupInRegion:
 
     own      the loops around each of its statements
     lengths  how often each loop around runs, while those outside it stand still
+    final    nothing more will be planned for its loops: what they keep in registers is up to the compiler
     """
 
     p: Program
@@ -41,6 +42,7 @@ class GroupInRegion:
     group: StatementGroup
     own: dict[str, tuple[Loop, ...]]
     lengths: tuple[float, ...]
+    final: bool = False
 
     @property
     def stmts(self) -> list[Statement]:
@@ -52,11 +54,12 @@ class GroupInRegion:
 
 
 def in_region(p: Program, machine: Machine, g: StatementGroup, sizes: Sizes = ()) -> GroupInRegion:
-    """Parameters count as SIZE unless `sizes` tells what they are, and then loops as long as they are on average."""
+    """Parameters count as SIZE unless `sizes` tells what they are, as for estimates of code that is final; then loops
+    are as long as they are on average."""
     own = {n: enclosing(p.tree, n) for n in g.names}
     if sizes:
         known = [mean_lengths(p.scop.statement(n), around, sizes) for n, around in own.items()]
-        return GroupInRegion(p, machine, g, own, max(known, key=prod))
+        return GroupInRegion(p, machine, g, own, max(known, key=prod), True)
     return GroupInRegion(p, machine, g, own, tuple(_length(p, own, k) for k in range(len(g.around))))
 
 

@@ -63,7 +63,7 @@ def _iteration(c: GroupInRegion, place: FoundLoop) -> float:
     each = max(sum(operations(s, c.machine) for s in stmts) / unit_rate(c.p, stmts, c.machine), moving / ACCESSES)
     each += _transpose_steps(c, lanes) + COUNTING / (WIDE * (lanes.side if lanes.innermost else 1))
     late = [s for s in stmts if target(c.p, s).name in waits]
-    wait = max((chain_cycles(c.p, s, stmts, c.machine, found) for s in late), default=0.0) / lanes.side
+    wait = max((chain_cycles(c.p, s, (), c.machine, found) for s in late), default=0.0) / lanes.side
     return max(each / lanes.count, wait / lanes.count, fetched(c, found, {})) + astray(stmts)
 
 
