@@ -119,7 +119,7 @@ def _bytes(steps: tuple[Fraction, ...], array: Array, machine: Machine) -> float
         size = array.extents[-k - 1] if k < len(array.extents) else ""
         known = known and size.isdigit()
         row *= int(size) if known else 1
-    return float(min(machine.line_bytes, abs(far) * array.elem.bytes))
+    return min(float(machine.line_bytes), float(abs(far) * array.elem.bytes))
 
 
 def _rate(c: GroupInRegion, key: Key, arrays: int, seen: Seen) -> float:
