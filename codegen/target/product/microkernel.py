@@ -19,7 +19,7 @@ from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
 from codegen.isa.text import BARRIER, PREFETCH
 from codegen.scop.lanes import spelled
-from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel, low_rows, smaller
+from codegen.target.product.microkernel_model import AHEAD, MOST_LOW, UNROLL, MicroKernel, low_unit, smaller
 from codegen.target.product.microkernel_rolled import TileTexts, is_rolled, rolled_view, whole_of
 from codegen.target.product.microkernel_view import times, view
 from codegen.target.text.templates import environment
@@ -28,7 +28,6 @@ __all__ = ["MOST_COMMON", "MicroKernel", "asked_sizes", "columns_text", "common_
            "lanes_text", "micro_kernel", "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros",
            "row_unit", "smaller", "stem", "tile_name", "with_numbers"]  # fmt: skip
 
-LOW = ("LOW", "HALF", "HIGH")  # macros of the rows of smaller kernels
 # Tiles by which the target's lines are fetched ahead along its rows: with 2 instead of 1, products on one core with
 # AVX-512 take up to 0.98 of the time; those of few steps, where most was hoped for, gain nothing that can be told.
 FURTHER = 2
@@ -129,21 +128,22 @@ def in_place_name(isa: Isa, whole: MicroKernel) -> str:
 
 def _common_cases(at: str) -> list[tuple[str, str, str]]:
     """The same for tiles of up to MOST_COMMON vectors, in macros; where there are fewer, some of the tests are idle."""
-    mr, nr, nv, some, less, lanes = (f"{at}_{x}" for x in ("MR", "NR", "NV", "SOME", "LESS", "LANES"))
+    names = ("MR", "NR", "NV", "SOME", "LESS", "LANES", "LOW")
+    mr, nr, nv, some, less, lanes, low = (f"{at}_{x}" for x in names)
     narrow = [(f"n <= {lanes}", mr, "1"), *((f"n <= {x} * {lanes}", mr, x) for x in (some, less))]
-    lows = [(f"m <= {at}_{x} && n > {nr} - {lanes}", f"{at}_{x}", nv) for x in LOW]
+    rows = [times(q, low) for q in range(1, MOST_LOW + 1)]
+    lows = [(f"{x} < {mr} && m <= {x} && n > {nr} - {lanes}", x, nv) for x in rows]
     return [*lows, *narrow, ("", mr, nv)]
 
 
 def asked_sizes(isa: Isa, whole: MicroKernel) -> str:
     """The sizes of a tile that decide about its kernel, of m and n."""
-    return "".join(x for x in "mn" if any(test.startswith(x) for test, *_ in _cases(isa, whole)))
+    return "".join(x for x in "mn" if any(re.search(rf"\b{x} ", test) for test, *_ in _cases(isa, whole)))
 
 
 def numbers(isa: Isa, whole: MicroKernel) -> dict[str, int]:
     """The numbers of a kernel under common names, by the macros that stand for them where it is printed for all
     instruction sets."""
-    lows = low_rows(whole.mr, row_unit(isa, whole.elem))
     values = {
         "MR": whole.mr,
         "NV": whole.nv,
@@ -151,7 +151,7 @@ def numbers(isa: Isa, whole: MicroKernel) -> dict[str, int]:
         "LANES": isa.lanes_max(whole.elem),
         "SOME": max(1, whole.nv - 2),
         "LESS": max(1, whole.nv - 1),
-        **dict(zip(LOW, lows, strict=True)),
+        "LOW": low_unit(whole.mr, row_unit(isa, whole.elem)),
         "ALONG": int(whole.along),
     }
     return {f"{stem(whole).upper()}_{k}": n for k, n in values.items()}

@@ -4,6 +4,8 @@ for the edges of a result (`smaller`)."""
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
+from math import lcm
 
 from codegen.record import record
 from codegen.scop.lanes import Lane
@@ -14,9 +16,9 @@ from codegen.scop.lanes import Lane
 UNROLL = 1
 # The same with panels in L2: 93.6 % without prefetching, 93.7 % 4 steps ahead, 95.3 % 8, 94.4 % 16, 94.9 % 32.
 AHEAD = 8
-# A tile of so many rows has kernels for a quarter and three quarters of them, too: 64 rows in tiles of 14 take the time
-# of 66 instead of 70.
-TALL = 12
+# So many kernels at most have fewer rows than a tile: each is one more that compilers write out. A tile of 14 has those
+# of 2, 4, ..., 12, with which 64 rows take the time of 64 instead of 70.
+MOST_LOW = 6
 
 
 @record
@@ -49,16 +51,21 @@ class MicroKernel:
         return self.lefts == 1 and not self.spread
 
 
-def low_rows(mr: int, unit: int) -> tuple[int, int, int]:
-    """Rows of smaller kernels: a quarter, a half and three quarters of a tall tile, half of another one three times;
-    multiples of `unit`, where they are not less. 0: none."""
-    parts = [mr * q // 4 for q in (1, 2, 3)] if mr >= TALL else [mr // 2] * 3
-    low, half, high = (-(-n // unit) * unit if n >= unit else n for n in parts)
-    return (low, half, high) if high < mr else (half, half, half) if half < mr else (0, 0, 0)
+def low_unit(mr: int, unit: int) -> int:
+    """Kernels of fewer rows than a tile have a multiple of this: an even number of whole units, so that most sizes that
+    programs have leave nothing over; half of a tile that has no more rows than that. 0: there are none."""
+    whole = lcm(unit, 2)
+    step = next(n for n in count(whole, whole) if (mr - 1) // n <= MOST_LOW)
+    return step if step < mr else mr // 2
+
+
+def low_rows(mr: int, unit: int) -> tuple[int, ...]:
+    """Rows of smaller kernels, fewest first."""
+    step = low_unit(mr, unit)
+    return tuple(range(step, mr, step)) if step else ()
 
 
 def smaller(whole: MicroKernel, unit: int) -> tuple[tuple[MicroKernel, ...], tuple[MicroKernel, ...]]:
     """Kernels for the edges of tiles: one for every smaller number of vectors, and those of fewer rows."""
     narrow = tuple(replace(whole, nv=nv, b_vectors=whole.nv) for nv in range(1, whole.nv))
-    lows = dict.fromkeys(n for n in low_rows(whole.mr, unit) if n)
-    return narrow, tuple(replace(whole, mr=n, a_rows=whole.mr) for n in lows)
+    return narrow, tuple(replace(whole, mr=n, a_rows=whole.mr) for n in low_rows(whole.mr, unit))

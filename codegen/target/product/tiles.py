@@ -3,7 +3,6 @@ conditions by which tiles are assigned to them."""
 
 from __future__ import annotations
 
-from codegen.isa.common import is_common
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import longer
 from codegen.record import record
@@ -11,7 +10,7 @@ from codegen.scop.lanes import rounds
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.product.microkernel import MicroKernel, row_unit, smaller
 from codegen.target.product.microkernel import name as kernel_name
-from codegen.target.product.microkernel_model import low_rows
+from codegen.target.product.microkernel_model import low_unit
 
 
 @record
@@ -73,11 +72,8 @@ def part(nr: str, how: Blocking, vectors: int = 1) -> str:
 def in_place(what: Contraction, how: Blocking, nr: str) -> str:
     """When a tile of tw_m x tw_n elements is exactly what one of the kernels covers, so that it can work on C."""
     isa, lanes = load_isa(how.isa, how.bits), part(nr, how)
-    lows = [n for n in low_rows(how.mr, row_unit(isa, what.step.elem, how.bits)) if n > 1]
-    # The text for all machines is the same for all of them but for numbers.
-    whole = [f"tw_m == {n}" for n in (lows if is_common(isa) else dict.fromkeys(lows))]
+    low = low_unit(how.mr, row_unit(isa, what.step.elem, how.bits))
     columns = f"tw_n % {lanes} == 0" if lanes.isdigit() else f"tw_n % ({lanes}) == 0"
-    if not whole:
+    if low <= 1:
         return f"tw_m == {how.mr} && {columns}"
-    rows = whole[0] if len(whole) == 1 else f"({' || '.join(whole)})"
-    return f"(tw_m == {how.mr} ? {columns} : {rows} && tw_n == {nr})"
+    return f"(tw_m == {how.mr} ? {columns} : tw_m % {low} == 0 && tw_n == {nr})"

@@ -21,6 +21,8 @@ def _with(node: Node, given: Mapping[str, Node]) -> Node:
     if node.kind in ("assign", "after", "declare"):
         raise Unread("a choice of kernels that changes something")
     kids = tuple(_with(k, given) for k in node.kids)
+    if node[:2] == ("binary", "*") and all(k.kind == "number" and k.text.isdigit() for k in kids):
+        return Node("number", str(int(kids[0].text) * int(kids[1].text)))
     if node.kind == "call" and [k.kind for k in kids[:2]] == ["number", "number"]:
         return Node("call", kernel_call(node.text, kids[0].text, kids[1].text), kids[2:])
     return Node(node.kind, node.text, kids)
