@@ -265,15 +265,13 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_MR TW_MACHINE(14, 6, 6, 4)
 #define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
-#define TW_F64_ADD_MUL_LOW TW_MACHINE(3, 3, 3, 2)
-#define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 3, 2)
-#define TW_F64_ADD_MUL_HIGH TW_MACHINE(10, 3, 3, 2)
 #define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_DIRECT TW_MACHINE(10000, 5000, 2500, 2500)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
+#define TW_F64_ADD_MUL_LOW TW_MACHINE(2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
@@ -318,12 +316,23 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
 __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, const double *restrict a,
                                                      const double *restrict b, double *restrict c, long ldc)
 {
-  if (m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+  if (TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
-  else if (m <= TW_F64_ADD_MUL_HALF && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HALF, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
-  else if (m <= TW_F64_ADD_MUL_HIGH && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HIGH, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (2 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 2 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(2 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (3 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 3 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(3 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (4 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 4 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(4 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (5 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 5 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(5 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (6 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 6 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(6 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
@@ -455,8 +464,7 @@ TW_SIMD
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
-                                                     : (tw_m == TW_F64_ADD_MUL_LOW || tw_m == TW_F64_ADD_MUL_HALF
-                                                         || tw_m == TW_F64_ADD_MUL_HIGH) && tw_n == TW_F64_ADD_MUL_NR);
+                                                     : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                             const long tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR;

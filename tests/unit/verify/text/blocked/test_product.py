@@ -165,6 +165,8 @@ CHANGES = {
         "tw_in_place = (tw_m == 6 ? 1 :",
         0,
     ),
+    "rows that no kernel has are taken to be a tile": (": tw_m % 2 == 0 &&", ": tw_m % 3 == 0 &&", 0),
+    "all rows are taken to be a tile": (": tw_m % 2 == 0 &&", ":", 0),
     "a kernel is chosen for fewer rows": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m - 1, tw_n, tw_k,", 0),
     "a kernel is chosen for rows as columns": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_n, tw_m, tw_k,", 0),
     "a kernel is given one size": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m, tw_k,", 0),
@@ -225,9 +227,10 @@ TYPES = {
 }
 # What the function that chooses a kernel does.
 CHOICES = {
-    "a kernel for half the rows is chosen for more": ("else if (m <= 3)", "else if (m <= 4)", 0),
+    "a kernel for two rows is chosen for three": ("else if (m <= 2)", "else if (m <= 3)", 0),
+    "a kernel for four rows is chosen for more": ("else if (m <= 4)", "else if (m <= 5)", 0),
     "a kernel for half the columns is chosen for more": ("if (n <= 4)", "if (n <= 5)", 0),
-    "a kernel of too few rows": ("_tile(6, 2, k,", "_tile(3, 2, k,", 0),
+    "a kernel of too few rows": ("_tile(6, 2, k,", "_tile(4, 2, k,", 0),
     "a kernel of too few columns": ("_tile(6, 2, k,", "_tile(6, 1, k,", 0),
     "a kernel that nobody has proven": ("_tile(6, 2, k,", "_tile(5, 2, k,", 0),
     "the operands are exchanged": ("_tile(6, 2, k, a, 1, 6, b,", "_tile(6, 2, k, b, 1, 6, a,", 0),
