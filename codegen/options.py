@@ -51,6 +51,7 @@ class GenOptions:
     require_isa: bool = False  # an error for compilers that were not told to use the instruction set
     banner: bool = True
     version: bool = True  # in the banner
+    dispatch: bool = False  # versions of functions, chosen by what the processor has at run time
     keep_original: bool = False  # -DTW_ORIGINAL brings the source's own nests back
     prefix: str = "tw"  # of generated names
     timeout: float = 30.0
@@ -106,6 +107,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--timeout={options.timeout:g}")
     if options.prefix != "tw":
         words.append(f"--prefix={options.prefix}")
+    if options.dispatch:
+        words.append("--dispatch")
     if options.keep_original:
         words.append("--keep-original")
     if options.require_isa:

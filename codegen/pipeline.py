@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from codegen.target.finish.links import Links
     from codegen.target.finish.names import NameSpelling
     from codegen.targets.base import Target
+    from codegen.versions import Versions
 
 MARK = "\ufeff"  # byte order mark
 
@@ -73,6 +74,10 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         made = generate(path, text.removeprefix(MARK), options)
         return replace(made, text=MARK + made.text)
     machine, target = load_for(options.machine, use_isa(options.isa)), target_named(options.target)
+    if options.dispatch:
+        from codegen.versions import check_dispatch
+
+        check_dispatch(machine, target)
     clock = [("", time.perf_counter())]
     done = perform(path, text, options, machine)
     source = done.source
@@ -81,12 +86,12 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         banner = _banner(source, options, "", True)
         extra = target.extra((), options, banner, None)
         return Generated(banner + source.text, (), done.messages, source.deps, "", extra, nests=done.nests)
-    made = _printed(done, options, target)
+    made = _printed(done, options, target, machine)
     clock.append(("printing", time.perf_counter()))
     return replace(made, seconds=tuple((name, b - a) for (_, a), (name, b) in pairwise(clock)), nests=done.nests)
 
 
-def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
+def _printed(done: Performed, options: GenOptions, target: Target, machine: Machine) -> Generated:
     """The new file: the user's text with the results of its regions in place, and above it what they need."""
     from codegen.recognize.access.domain_shape import PARALLEL_MIN
     from codegen.target.emit import Kernel
@@ -105,8 +110,10 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     shown = shown_name(source.name, options)
     tests = {o.index: checks(source.baked[o.index], shown, o.kept) for o in outcomes if o.text is not None}
     changed = _changed(done, options, names, tests)
-    body = splice(text, changed, [(begin, end, names.of(new)) for begin, end, new in placed.edits])
     name = line_name(source.name, options)
+    wanted = _versions(done, options, machine)
+    edits = [(begin, end, names.of(new)) for begin, end, new in placed.edits]
+    body = splice(text, changed, [*edits, *(wanted.marks if wanted else ())])
     plan = "".join(o.plan for o in outcomes)
     start = after_feature_macros(body)
     kernels = frozenset[Kernel]().union(*(o.kernels for o in outcomes))
@@ -118,6 +125,9 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
     )
     support = emit_support(same.union(*(o.helpers for o in outcomes)), kernels, how)
     _check_choice(support, kernels)
+    if wanted:
+        body, support = wanted.of(body, support, names, name if options.line_directives else "")
+        start = after_feature_macros(body)
     new = frozenset[str]().union(*(o.names for o in outcomes))
     check_names(names, source.name, text, support, new, names_taken(source.pre))
     kept = {k for o in outcomes for k in o.kept}
@@ -138,7 +148,18 @@ def _printed(done: Performed, options: GenOptions, target: Target) -> Generated:
         for o in outcomes
     )
     whole = banner + body[:start] + support + body[start:]
-    return Generated(whole, results, done.messages, _deps(source, options), plan, extra)
+    if wanted:
+        results = tuple(replace(r, links=wanted.further(r.links, above)) for r in results)
+    messages = (*done.messages, *(wanted.messages if wanted else ()))
+    return Generated(whole, results, messages, _deps(source, options), plan, extra)
+
+
+def _versions(done: Performed, options: GenOptions, machine: Machine) -> Versions | None:
+    if not options.dispatch:
+        return None
+    from codegen.versions import versions_of  # what few files want
+
+    return versions_of(done, machine)
 
 
 def _check_choice(support: str, kernels: Collection[AnyKernel]) -> None:

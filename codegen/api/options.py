@@ -46,6 +46,7 @@ class Options(TypedDict, total=False):
     require_isa: bool
     banner: bool
     version: bool
+    dispatch: bool
     keep_original: bool
     prefix: str
     timeout: float
@@ -66,7 +67,7 @@ class Input:
 
 _SAME = ("target", "machine", "isa", "reassociate", "check_alias", "assume_no_alias", "fp_contract", "fusion",
          "context", "threads", "distribute", "network",
-         "banner", "version", "keep_original", "prefix", "require_isa", "timeout")
+         "banner", "version", "dispatch", "keep_original", "prefix", "require_isa", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:

@@ -142,6 +142,7 @@ def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         require_isa=values.get("require_isa", False),
         banner=not values.get("no_banner", False),
         version=not values.get("no_version", False),
+        dispatch=values.get("dispatch", False),
         keep_original=values.get("keep_original", False),
         prefix=values.get("prefix", rest.prefix),
         timeout=arguments.timeout,

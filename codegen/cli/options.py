@@ -147,6 +147,9 @@ TABLE: tuple[Option, ...] = (
            "list", "OLD=NEW", "prefix_map", type=prefix_pair, affects_output=True),
     Option(("--no-banner",), "output", SOURCE_COMMANDS, "leave out the comment at the top of the output",
            affects_output=True),
+    Option(("--dispatch",), "output", _GEN,
+           "functions with regions have versions for AVX-512 and AVX2, too, and ask at run time for the one to call "
+           "(docs/builds.md)", affects_output=True),
     Option(("--keep-original",), "output", _GEN,
            "keep the source's nests beside the new ones: compile with -DTW_ORIGINAL to have them back",
            affects_output=True),

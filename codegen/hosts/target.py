@@ -16,6 +16,7 @@ class PlainC(Target):
 
     name, help = "c", "plain C"
     own_variables = True
+    dispatches = True
 
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.hosts.region import process

@@ -18,21 +18,34 @@ from codegen.resources import data_dir
 
 DEFAULT = "generic"
 ARM = "defined(__aarch64__)"
+# Compilers of which functions with a target attribute keep it in all that they are made of: clang's loops on threads
+# become functions without.
+DISPATCHES = "defined(__x86_64__) && defined(__GNUC__) && !(defined(__clang__) && defined(_OPENMP))"
 
 
 @record
 class MachineVariant:
-    """A machine, and the condition of the C preprocessor under which it is the one."""
+    """A machine, and the condition of the C preprocessor under which it is the one.
+
+    Where a program can ask its processor, `level` names the version of a function for this machine, and `features` are
+    what the processor must have, in the words of target attributes and of `__builtin_cpu_supports`.
+    """
 
     when: str
     machine: Machine
+    level: str = ""
+    features: tuple[str, ...] = ()
+
+
+_AVX2 = ("avx2", "fma", "bmi", "bmi2")
+_AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", *_AVX2)
 
 
 @cache
 def _variants() -> tuple[MachineVariant, ...]:
     return (
-        MachineVariant(load_isa("avx512").enabled, _described("avx512")),
-        MachineVariant(load_isa("avx2").enabled, _described("avx2")),
+        MachineVariant(load_isa("avx512").enabled, _described("avx512"), "avx512", _AVX512),
+        MachineVariant(load_isa("avx2").enabled, _described("avx2"), "avx2", _AVX2),
         MachineVariant(ARM, _described("aarch64")),
     )
 

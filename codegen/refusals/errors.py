@@ -80,7 +80,7 @@ ERRORS: tuple[Entry, ...] = (
     _error(
         "bad-target",
         "`tilewright.compile` was asked to load results for a target that does not run on this machine, or functions "
-        "of a C++ file; or a C++ file was given to `--target sunway`, `cuda`, `hip` or `opencl`.",
+        "of a C++ file; or a C++ file was given to `--target sunway`, `cuda`, `hip` or `opencl`, or to `--dispatch`.",
         "Ask for `c` or `openmp`; `check --target sunway` and `check --target cuda` run on emulators.",
     ),
     _error(

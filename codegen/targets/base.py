@@ -117,6 +117,7 @@ class Target(ABC):
 
     # What it writes: endings of the files for each artefact of --emit, in place of `.c`, the main file's first.
     endings: Mapping[str, tuple[str, ...]] = MappingProxyType({"c": (".c",)})
+    dispatches: bool = False  # --dispatch makes sense
     keeps_original: bool = True  # --keep-original makes sense
 
     # Fields of GenOptions that only this target looks at, and those for all others that it does not.

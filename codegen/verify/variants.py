@@ -7,7 +7,7 @@ Macros are replaced as the C preprocessor does it, and the result is compared to
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -88,23 +88,36 @@ def _defined(text: str, whens: Sequence[str], chosen: int) -> dict[str, list[tup
     """Heads and bodies of macros by name, where one of the conditions is the first that holds. Those behind it may hold
     or not, and so may all others; what they decide is not taken to be defined."""
     found: dict[str, list[tuple[str, str]]] = {}
-    around: list[tuple[bool | None, bool | None]] = []  # of each condition around: whether this branch, or one before
+    for unsure, line in lines_where(text, whens, chosen):
+        if not unsure and (macro := macro_in(line)) is not None:
+            found.setdefault(macro[0], []).append(macro[1])
+    return found
+
+
+def macro_in(line: str) -> tuple[str, tuple[str, str]] | None:
+    """The name of the macro that a line defines, with its head and body."""
+    head = re.match(r"\s*#define ((\w+)(?:\([^()]*\))?)", line)
+    return None if head is None else (head[2], (head[1], line[head.end() :].strip()))
+
+
+def lines_where(text: str, whens: Sequence[str], chosen: int) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The lines that compilers may see where one of the conditions is the first that holds, those that it is continued
+    on in one, each with the conditions around it of which that is not known."""
+    # Of each condition around: whether this branch holds, whether one before does, and how it reads so far.
+    around: list[tuple[bool | None, bool | None, str]] = []
     for line in text.replace("\\\n", " ").split("\n"):
         word, _, rest = line.strip().partition(" ")
         if word in ("#if", "#ifdef", "#ifndef"):
-            around.append((_holds(word, rest, whens, chosen), False))
+            around.append((_holds(word, rest, whens, chosen), False, line))
         elif word in ("#elif", "#else") and around:
-            mine, before = around.pop()
+            mine, before, label = around.pop()
             done = True if before or mine else None if before is None or mine is None else False
             holds = _holds("#if", rest, whens, chosen) if word == "#elif" else True
-            around.append((False if done else None if done is None else holds, done))
+            around.append((False if done else None if done is None else holds, done, f"{label} {line}"))
         elif word == "#endif" and around:
             around.pop()
-        elif word == "#define" and all(mine for mine, _ in around):
-            head = re.match(r"(\w+)(\([^()]*\))?", rest)
-            if head is not None:
-                found.setdefault(head[1], []).append((head[0], rest[head.end() :].strip()))
-    return found
+        elif all(mine is not False for mine, _, _ in around):
+            yield tuple(label for mine, _, label in around if mine is None), line
 
 
 def _holds(word: str, cond: str, whens: Sequence[str], chosen: int) -> bool | None:

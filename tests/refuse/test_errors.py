@@ -139,6 +139,7 @@ def test_warnings(gen) -> None:
     assert code == 0 and out.count("#pragma omp") == 1 and [m["id"] for m in messages] == ["inside-construct"]
     tested = {"no-region", "inactive-region", "region-refused", "conditional-region", "inside-construct"}
     tested |= {"data-scope"}  # tests/gpu/test_resident.py
+    tested |= {"no-dispatch"}  # tests/run/test_dispatch.py
     tested |= {"region-partly"}  # tests/run/test_partial.py
     tested |= {"misspelt-pragma", "no-effect", "unknown-warning", "unused-assumption"}  # tests/cli/test_explain.py
     assert {e.id for e in TABLE if e.family == WARNING} == tested

@@ -18,7 +18,8 @@ ROOMS = (
     "resources", "patterns", "startup", "record", "diagnostics", "filters", "limits", "scop", "targets", "options",
     "source", "isa", "machine", "frontend", "recognize",
     "ast", "lower", "plan", "target", "verify", "transform", "strategy", "plan_reader",
-    "source_file", "children", "partial", "region_model", "plan_outcome", "region", "supervise", "auto", "pipeline",
+    "source_file", "children", "partial", "region_model", "plan_outcome", "region", "supervise", "auto",
+    "versions", "pipeline",
     "refusals", "checking", "hosts", "tune", "report", "library", "sparse", "sarif", "render", "bench", "serve",
     "sunway", "mpi", "gpu", "cli", "api",
 )  # fmt: skip
@@ -35,7 +36,7 @@ PARTS = {
     "mpi": ("counting", "phases", "layout", "grid", "network", "blocks", "phase_program", "boxes", "pairs",
             "messages", "panels", "overlap", "cyclic", "variables", "wide", "trees", "share",
             "predict", "text"),
-    "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
+    "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec", "dispatch"),
     "verify": ("text", "readback", "guards", "overlap", "evidence", "scalar_replacement", "lowered", "loops", "cores"),
     "strategy": ("remarks", "cost", "knobs", "orders", "loops", "products"),
     "tune": ("children", "contraction", "native", "timing", "tree", "actions", "cost", "graph", "observe", "records",

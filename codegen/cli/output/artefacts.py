@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.job import Invocation
 from codegen.cli.options import EMITS
+from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.language import CXX, ending_of, language_of, stem_of
 from codegen.source.write import GENERATED
@@ -51,6 +52,13 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         raise BadCommandLine(f"--target {target.name} writes several files: name them with -o NAME.c")
     if arguments.keep_original and not target.keeps_original:
         raise BadCommandLine(f"--keep-original is not needed for --target {target.name}: -DTW_SERIAL does the same")
+    if arguments.dispatch and not target.dispatches:
+        able = ", ".join(n for n in target_names() if target_named(n).dispatches)
+        raise BadCommandLine(f"--dispatch is for --target {able}")
+    if arguments.dispatch and (arguments.machine != GenOptions().machine or arguments.isa):
+        raise BadCommandLine("--dispatch is for code of no processor in particular: leave out --machine and --isa")
+    if arguments.dispatch and language_of(arguments.file) is CXX:
+        raise BadCommandLine("--dispatch is for C files")
     if "harness" in emits and "harness" not in target.endings:
         able = ", ".join(n for n in target_names() if "harness" in target_named(n).endings)
         raise BadCommandLine(f"--emit harness is for --target {able}")

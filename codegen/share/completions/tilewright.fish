@@ -26,6 +26,7 @@ complete -c tilewright -n '__fish_seen_subcommand_from gen' -l force -d 'overwri
 complete -c tilewright -n '__fish_seen_subcommand_from gen' -l line -x -a 'regions statements none' -d 'emit #line directives that point back at the source: around regions (--line alone), also at statements in them, or none (--no-line)'
 complete -c tilewright -n '__fish_seen_subcommand_from gen' -l file-prefix-map -r -d 'call sources that begin with OLD by NEW in #line and in the comment at the top; others lose their folders'
 complete -c tilewright -n '__fish_seen_subcommand_from gen' -l no-banner -d 'leave out the comment at the top of the output'
+complete -c tilewright -n '__fish_seen_subcommand_from gen' -l dispatch -d 'functions with regions have versions for AVX-512 and AVX2, too, and ask at run time for the one to call (docs/builds.md)'
 complete -c tilewright -n '__fish_seen_subcommand_from gen' -l keep-original -d 'keep the source'\''s nests beside the new ones: compile with -DTW_ORIGINAL to have them back'
 complete -c tilewright -n '__fish_seen_subcommand_from gen' -l prefix -r -d 'generated names begin with NAME_ instead of tw_, macros with NAME_ in capitals (-DNAME_ORIGINAL)'
 complete -c tilewright -n '__fish_seen_subcommand_from gen' -l no-version -d 'leave the tool'\''s version out of that comment'

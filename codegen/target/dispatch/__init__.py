@@ -1,0 +1,1 @@
+"""Versions of functions for instruction sets that programs ask for at run time."""
