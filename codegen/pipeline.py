@@ -171,7 +171,7 @@ def _check_choice(support: str, kernels: Collection[AnyKernel]) -> None:
 
     portable = [k for _, _, k in kernels if isinstance(k, Portable)]
     if portable:
-        from codegen.verify.variants import wrong_choice
+        from codegen.verify.choices.variants import wrong_choice
 
         problem = wrong_choice(support, together(portable))
         assert not problem, problem

@@ -41,7 +41,7 @@ LATER = (
     "codegen.recognize.ownership.search",
     *(f"codegen.target.{x}" for x in ("vector.forms", "matvec.view", "product.blocked")),
     *(f"codegen.verify.{x}" for x in ("expansion", "finish", "loops.region", "lowered.check", "pragmas", "text.check")),
-    "codegen.verify.variants",
+    "codegen.verify.choices.variants",
 )
 
 

@@ -16,7 +16,7 @@ from codegen.target.dispatch.levels import attribute
 from codegen.target.finish.links import Links
 from codegen.target.finish.names import NameSpelling
 from codegen.targets.base import Target
-from codegen.verify.dispatch import wrong_versions
+from codegen.verify.choices.dispatch import wrong_versions
 
 
 class Versions:

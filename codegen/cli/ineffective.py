@@ -23,7 +23,8 @@ _COMPILERS = pattern(
 
 # What every target looks at, unless it says that it does not: no reason to load all others.
 _COMMON = frozenset(("target", "machine", "isa", "require_isa", "reassociate", "context", "fusion", "fp_contract",
-                     "auto", "timeout", "prefix", "check_alias", "assume_no_alias", "keep_original", "dispatch"))  # fmt: skip
+                     "auto", "timeout", "prefix", "check_alias", "assume_no_alias", "keep_original",
+                     "dispatch"))  # fmt: skip
 
 
 def ineffective(arguments: argparse.Namespace) -> tuple[Diagnostic, ...]:

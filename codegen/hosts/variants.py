@@ -100,7 +100,7 @@ def for_all_variants(
     done = finished(last, around, [(v.when, x) for v, x in zip(found, texts, strict=True)])
     if done.portable is None:
         return None
-    from codegen.verify.variants import wrong_surroundings, wrong_variants
+    from codegen.verify.choices.variants import wrong_surroundings, wrong_variants
 
     if wrong_surroundings(last, texts) or wrong_variants(done.merged, done.portable.variants, [x.plain for x in texts]):
         return None

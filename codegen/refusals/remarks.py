@@ -55,8 +55,8 @@ REMARKS: tuple[Entry, ...] = (
     Entry(
         "no-dispatch",
         WARNING,
-        "With `--dispatch`, a function gets no versions for instruction sets, because a copy of it could mean something "
-        "else than the function itself, or cannot be called as it is.",
+        "With `--dispatch`, a function gets no versions for instruction sets, because a copy of it could mean "
+        "something else than the function itself, or cannot be called as it is.",
         "Put the region into a function of its own that has nothing of the kind.",
         "static int calls; ... #pragma scop",
     ),

@@ -30,7 +30,7 @@ _OF_ITS_PLACE = re.DEBUG | re.LOCALE  # prints while it is compiled, or depends 
 _RUN = tuple(
     f"codegen.{x}"
     for x in ("cli.main", "cli.parser", "cli.gen", "pipeline", "source_file", "target.text.compiled", "target.portable",
-              "target.support", "verify.finish", "verify.variants", "verify.workspace")
+              "target.support", "verify.finish", "verify.choices.variants", "verify.workspace")
 )  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from codegen.target.finish.alike import added_up
 from codegen.target.finish.extremes import EXTREMES
 from codegen.target.finish.names import DEFAULT, NameSpelling
 from codegen.target.finish.wrap import wrapped
+from codegen.verify.choices.variants import expanded, tokens
 from codegen.verify.text.read import Unread
-from codegen.verify.variants import expanded, tokens
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.M)
 _DEFINE = re.compile(r"^#define ((\w+)\([^()\n]*\)) ?([^\n]*)\n", re.M)

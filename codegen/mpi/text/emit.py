@@ -35,10 +35,10 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
 from codegen.targets.base import RegionJob
+from codegen.verify.choices.variants import wrong_variants
 from codegen.verify.finish import wrong_finish
 from codegen.verify.guards import check_ahead_of
 from codegen.verify.overlap.check import overlap_test
-from codegen.verify.variants import wrong_variants
 
 
 @record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.target.dispatch.levels import level_text
-from codegen.verify.dispatch import wrong_versions
+from codegen.verify.choices.dispatch import wrong_versions
 
 WHENS = ("defined(__BIG__)", "defined(__SMALL__)", "")
 SUPPORT = """\
@@ -52,7 +52,8 @@ def test_what_differs_has_names_of_its_own() -> None:
         "tw_other"
     }
     assert "#define TW_BYTES_BIG 64\n" in text and "#if TW_LANES_BIG == 8\n" in text and "tw_w" not in text
-    assert wrong_versions(SUPPORT, WHENS, 0, (text, names), [(FUNCTION, copy.replace("tw_other", "tw_other_big"))]) == ""
+    copy = copy.replace("tw_other", "tw_other_big")
+    assert wrong_versions(SUPPORT, WHENS, 0, (text, names), [(FUNCTION, copy)]) == ""
 
 
 @pytest.mark.parametrize(

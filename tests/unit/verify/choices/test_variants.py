@@ -16,7 +16,7 @@ from codegen.source_file import open_source
 from codegen.target.kernels import kernel_texts
 from codegen.target.portable import Portable, TextVariant, together
 from codegen.verify import variants
-from codegen.verify.variants import wrong_choice, wrong_variants
+from codegen.verify.choices.variants import wrong_choice, wrong_variants
 
 GEMM = """
 void product(int m, int n, int k, const double *restrict a, const double *restrict b, double *restrict c)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from codegen.record import record
 from codegen.source.layout.chunks import declarations, split
 from codegen.source.layout.lexis import blank_comments
+from codegen.verify.choices.variants import expanded, lines_where, macro_in, tokens
 from codegen.verify.text.read import Unread
-from codegen.verify.variants import expanded, lines_where, macro_in, tokens
 
 Entry = tuple[tuple[str, ...], str]  # the conditions around a definition that may hold or not, and its text
 
