@@ -71,7 +71,7 @@ def _wrong(made: Dispatched, support: str, machines: Sequence[MachineVariant], n
     """What is not right about the versions. That anything is would be a fault of the printer."""
     whens = [*(m.when for m in machines), ""]
     for k, (m, level) in enumerate(zip((m for m in machines if m.level), made.levels, strict=True)):
-        text = names.of(level.text.replace(f"{attribute(m.level)} ", ""))
+        text = names.of(level.text.replace(f"{attribute(level.level)} ", ""))
         words = {names.word(a): names.word(b) for a, b in level.names.items()}
         pairs = [(v.original, v.copy) for v in made.versions if v.level == k]
         problem = wrong_versions(names.of(support), whens, k, (text, words), pairs)

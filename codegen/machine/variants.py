@@ -28,13 +28,16 @@ class MachineVariant:
     """A machine, and the condition of the C preprocessor under which it is the one.
 
     Where a program can ask its processor, `level` names the version of a function for this machine, and `features` are
-    what the processor must have, in the words of target attributes and of `__builtin_cpu_supports`.
+    what the processor must have, in the words of target attributes and of `__builtin_cpu_supports`. `tune` is a
+    processor whose costs compilers had better reckon with; by their usual ones, loads of long vectors are so cheap that
+    values are loaded again instead of kept.
     """
 
     when: str
     machine: Machine
     level: str = ""
     features: tuple[str, ...] = ()
+    tune: str = ""
 
 
 _AVX2 = ("avx2", "fma", "bmi", "bmi2")
@@ -44,7 +47,7 @@ _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", *_AVX2)
 @cache
 def _variants() -> tuple[MachineVariant, ...]:
     return (
-        MachineVariant(load_isa("avx512").enabled, _described("avx512"), "avx512", _AVX512),
+        MachineVariant(load_isa("avx512").enabled, _described("avx512"), "avx512", _AVX512, "skylake-avx512"),
         MachineVariant(load_isa("avx2").enabled, _described("avx2"), "avx2", _AVX2),
         MachineVariant(ARM, _described("aarch64")),
     )

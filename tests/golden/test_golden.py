@@ -24,6 +24,8 @@ SOURCES = sorted(p.stem for p in SRC.glob("*.c"))
 VARIANTS = {
     **{name: (name, GenOptions()) for name in SOURCES},
     "gemm.plain-c": ("gemm", GenOptions(target="c")),
+    "gemm.dispatch": ("gemm", GenOptions(dispatch=True)),
+    "seidel.dispatch": ("seidel", GenOptions(dispatch=True, target="c", line_directives=True)),
     "reduction.reassociate": ("reduction", GenOptions(reassociate=True)),
     "axpy.check-alias": ("axpy", GenOptions(check_alias=True)),
     "locals.line": ("locals", GenOptions(line_directives=True)),

@@ -138,6 +138,15 @@ def test_loops_on_threads_have_the_instructions(tmp_path: Path) -> None:
     assert not any(zmm for name, zmm in used.items() if "avx512" not in name)
 
 
+def test_costs_of_a_processor_where_nothing_else_is_called() -> None:
+    """Compilers do not write out a function in another one that is for another processor."""
+    alone = made(OPTIONS, function("void f(int n, double a[n])", "n += f == 0;\n")).text
+    assert 'bmi2,tune=skylake-avx512")))' in alone and 'target("avx2,fma,bmi,bmi2")' in alone
+    calls = "static int g(int n) { return n; }\nvoid f(int n, double a[n])"
+    assert "tune=" not in made(OPTIONS, function(calls, "n = g(n);\n")).text
+    assert "tune=" not in made().text
+
+
 def test_names_that_are_taken() -> None:
     source = f"static int f_avx2;\nint f(int n, double a[n])\n{{\n{REGION}  return f_avx2;\n}}\n"
     text = made(OPTIONS, source).text
@@ -223,6 +232,13 @@ def test_functions_without_versions(source: str, why: str) -> None:
 def test_functions_with_versions(head: str, call: str) -> None:
     result = made(OPTIONS, function(head, "assert(n > 0);\n" if "assert" in head else ""))
     assert warnings(result) == [] and call in result.text
+    other = "static int g(int n) { return n; }\nvoid h(int n, double a[n])"  # with the costs of no processor
+    inner = "n = g(n);\n"
+    text = f"{result.text}\n{made(OPTIONS, function(other, inner)).text}"
+    words = ["-Wall", "-Wextra", "-Werror", "-Wno-return-type", "-fopenmp", "-fsyntax-only", "-xc", "-"]
+    for compiler in filter(shutil.which, (X86, "gcc")):
+        done = subprocess.run([compiler, *words], input=text, text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
 
 
 def test_what_is_not_for_versions() -> None:

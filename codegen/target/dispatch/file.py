@@ -12,7 +12,7 @@ from codegen.record import record
 from codegen.source.layout.lexis import identifiers
 from codegen.source.preprocess import Preprocessed
 from codegen.target.dispatch.functions import DispatchedFunction
-from codegen.target.dispatch.levels import LevelText, attribute, level_text, renamed, words_in
+from codegen.target.dispatch.levels import Level, LevelText, attribute, level_text, renamed, words_in
 from codegen.target.finish.names import NameSpelling
 
 MARK = "\1"  # where a function begins, behind its brace and where it ends; no C text has it
@@ -76,7 +76,9 @@ def dispatched(
     inside = words_in("".join(parts[2::3]))
     wanted = [w for w in words_in(support) if names.word(w) in inside]
     whens = [*(m.when for m in machines), ""]
-    levels = tuple(level_text(support, whens, k, m.level, wanted) for k, m in enumerate(asked))
+    tuned = not any(f.calls for f in functions)  # what they call is not, and would not be written out in them
+    own = [Level(m.level, tuned and bool(m.tune)) for m in asked]
+    levels = tuple(level_text(support, whens, k, x, wanted) for k, x in enumerate(own))
     in_body = [{names.word(a): names.word(b) for a, b in x.names.items()} for x in levels]
     out = [parts[0]]
     versions: list[Version] = []
@@ -87,10 +89,10 @@ def dispatched(
         called = [_free(f"{f.name}_{m.level}", spelling.taken) for m in asked]
         name_at = f.at - f.begin
         copies = []
-        for k, (m, name) in enumerate(zip(asked, called, strict=True)):
+        for k, (level, name) in enumerate(zip(own, called, strict=True)):
             rest = head[name_at + len(f.name) :]
             copy = renamed(rest + inner, in_body[k])
-            start = f"{names.word(attribute(m.level))} static {_STORAGE.sub('', head[:name_at])}{name}"
+            start = f"{names.word(attribute(level))} static {_STORAGE.sub('', head[:name_at])}{name}"
             copies.append(_line(f.line, spelling) + start + copy)
             versions.append(Version(k, rest + inner, copy))
         ahead = "\n".join([f"#ifdef {names.word('TW_DISPATCH')}", *copies, "#endif\n"]) + _line(f.line, spelling)
@@ -137,12 +139,13 @@ def _levels(levels: Sequence[LevelText], asked: Sequence[MachineVariant]) -> str
         "#define TW_DISPATCH",
     ]
     for m, x in zip(asked, levels, strict=True):
-        out += [f'#define {attribute(m.level)} __attribute__((target("{",".join(m.features)}")))', x.text.rstrip("\n")]
+        words = ",".join([*m.features, *([f"tune={m.tune}"] if x.level.tuned else [])])
+        out += [f'#define {attribute(x.level)} __attribute__((target("{words}")))', x.text.rstrip("\n")]
     numbers = ", ".join(f"{len(asked) - k}: {m.level}" for k, m in enumerate(asked))
     out += [
         f"#ifndef TW_LEVEL /* {numbers}, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */",
         "#define TW_LEVEL tw_level()",
-        "TW_INLINE int tw_level(void)",
+        "static inline __attribute__((unused)) int tw_level(void)",
         "{",
         "  static int known = -1; /* threads that ask at once find the same */",
         "  int level = __atomic_load_n(&known, __ATOMIC_RELAXED);",

@@ -11,7 +11,7 @@ from pycparser import c_ast
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.record import record
 from codegen.source.gnu import plain_assertions
-from codegen.source.layout.chunks import Chunk, split
+from codegen.source.layout.chunks import Chunk, declarations, split
 from codegen.source.layout.lexis import CHAR, STRING, blank, blank_comments, closing, code_only, identifiers
 from codegen.source.parse import parse_slice
 from codegen.source.preprocess import Preprocessed
@@ -34,7 +34,8 @@ _ASSERTED = re.compile(r"\b__assert\w*\s*\([^()]*\)")
 
 @record
 class DispatchedFunction:
-    """text[begin:end] is the function, with its body from the brace at `body` on; `at` is where its name stands."""
+    """text[begin:end] is the function, with its body from the brace at `body` on; `at` is where its name stands,
+    `calls` whether it names functions that compilers may write out in it."""
 
     name: str
     begin: int
@@ -44,6 +45,7 @@ class DispatchedFunction:
     line: int
     arguments: tuple[str, ...]
     returns: bool
+    calls: bool
 
 
 class _NoCopy(Exception):
@@ -62,6 +64,8 @@ def dispatchable(
     source, unit = split(bare), split(read)
     found: dict[int, DispatchedFunction] = {}
     remarks: dict[str, Diagnostic] = {}
+    whole = [c for c in unit if c.body >= 0]
+    defined = frozenset[str]().union(*declarations(read, whole)) if whole else frozenset[str]()
     anew = _LINE.search(own) is not None
     for s in slices:
         try:
@@ -71,7 +75,7 @@ def dispatchable(
             if _NO_PRAGMA.search(own[chunk.begin : chunk.end]):
                 raise _NoCopy("there are lines of the preprocessor in it")
             if chunk.begin not in found:
-                found[chunk.begin] = _function(bare, chunk, s, _preprocessed(read, unit, s))
+                found[chunk.begin] = _function(bare, chunk, s, _preprocessed(read, unit, s), defined)
         except _NoCopy as why:
             words = f"`{s.function}` has one version alone: {why}"
             here = Loc(file, s.region.first_line, len(s.region.indent) + 1)
@@ -95,7 +99,9 @@ def _preprocessed(read: str, chunks: Iterable[Chunk], s: RegionSlice) -> tuple[s
     return code_only(read[chunk.begin : chunk.body]), code_only(read[chunk.body : chunk.end])
 
 
-def _function(bare: str, chunk: Chunk, s: RegionSlice, read: tuple[str, str]) -> DispatchedFunction:
+def _function(
+    bare: str, chunk: Chunk, s: RegionSlice, read: tuple[str, str], defined: frozenset[str]
+) -> DispatchedFunction:
     head = bare[chunk.begin : chunk.body]
     name = re.search(rf"\b{re.escape(s.function)}\b(?=\s*\()", head) if s.function else None
     for why in _obstacles(head, name, s, read):
@@ -104,7 +110,8 @@ def _function(bare: str, chunk: Chunk, s: RegionSlice, read: tuple[str, str]) ->
     arguments, returns = _called(s)
     line = bare.count("\n", 0, chunk.begin) + 1
     at = chunk.begin + name.start()
-    return DispatchedFunction(s.function, chunk.begin, chunk.body, chunk.end, at, line, arguments, returns)
+    calls = not (identifiers(read[1]) & defined).issubset({s.function})
+    return DispatchedFunction(s.function, chunk.begin, chunk.body, chunk.end, at, line, arguments, returns, calls)
 
 
 def _obstacles(head: str, name: re.Match[str] | None, s: RegionSlice, read: tuple[str, str]) -> Iterator[str]:

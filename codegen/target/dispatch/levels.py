@@ -20,9 +20,19 @@ _FUNCTION = "\0"  # stands before functions, which get an attribute there
 
 
 @record
+class Level:
+    """An instruction set by its name. Where its functions are `tuned` to a processor, those above the user's text are
+    all its own: compilers write none out in others that are for another processor."""
+
+    name: str
+    tuned: bool = False
+
+
+@record
 class LevelText:
     """What a level has of its own, and the names that differ there, with those they have instead."""
 
+    level: Level
     text: str
     names: Mapping[str, str]
 
@@ -45,13 +55,13 @@ class _Item:
 _Node = str | list[tuple[str, list["_Node"]]]  # an item's text, or branches, each with its condition
 
 
-def level_text(support: str, whens: Sequence[str], chosen: int, level: str, wanted: Iterable[str]) -> LevelText:
+def level_text(support: str, whens: Sequence[str], chosen: int, level: Level, wanted: Iterable[str]) -> LevelText:
     """The support text where one of the conditions is the first that holds. `wanted` are the words of functions."""
     lines = _lines(blank_comments(support))
     nodes, at = _nodes(lines, 0)
     assert at == len(lines), "an #endif too many"
     items = _items(nodes, whens, chosen)
-    own = _own_names(items)
+    own = _own_names(items, level.tuned)
     kept, words = set[int](), set(wanted)
     while True:
         new = {k for k, x in enumerate(items) if k not in kept and (x.names & own & words or _included(x))}
@@ -60,16 +70,16 @@ def level_text(support: str, whens: Sequence[str], chosen: int, level: str, want
         kept |= new
         words = words.union(*(words_in(items[k].text) for k in new))
     if not any(items[k].names for k in kept):
-        return LevelText("", {})
+        return LevelText(level, "", {})
     made = frozenset[str]().union(*(items[k].names for k in kept)) & own
-    names = {x: f"{x}_{level.upper() if x.isupper() else level}" for x in sorted(made)}
+    names = {x: f"{x}_{level.name.upper() if x.isupper() else level.name}" for x in sorted(made)}
     text = "".join(items[k].text for k in sorted(kept))
-    return LevelText(renamed(text, names).replace(_FUNCTION, f"{attribute(level)} "), names)
+    return LevelText(level, renamed(text, names).replace(_FUNCTION, f"{attribute(level)} "), names)
 
 
-def attribute(level: str) -> str:
+def attribute(level: Level) -> str:
     """The macro that functions of a level begin with."""
-    return f"TW_{level.upper()}"
+    return f"TW_{level.name.upper()}{'_TUNED' if level.tuned else ''}"
 
 
 def words_in(text: str) -> set[str]:
@@ -82,13 +92,13 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     return _WORD.sub(lambda m: names.get(m[0], m[0]), text)
 
 
-def _own_names(items: Sequence[_Item]) -> set[str]:
+def _own_names(items: Sequence[_Item], tuned: bool) -> set[str]:
     """Names that a level needs for itself: what the level chooses, what is made of that, and what is gone behind its
     use."""
     names = [x.names for x in items]
     uses = [words_in(x.text) for x in items]
     gone = {name for x in items for name in _GONE.findall(x.text)}
-    own = gone.union(*(n for n, x in zip(names, items, strict=True) if x.varies))
+    own = gone.union(*(n for n, x in zip(names, items, strict=True) if x.varies or (tuned and _FUNCTION in x.text)))
     more = True
     while more:
         new = {name for n, u in zip(names, uses, strict=True) if not own.isdisjoint(u) for name in n} - own

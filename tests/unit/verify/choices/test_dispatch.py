@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.target.dispatch.levels import level_text
+from codegen.target.dispatch.levels import Level, level_text
 from codegen.verify.choices.dispatch import wrong_versions
 
 WHENS = ("defined(__BIG__)", "defined(__SMALL__)", "")
@@ -41,7 +41,7 @@ FUNCTION = "(tw_v *a, tw_w *b) { tw_kernel(a + TW_LANES); tw_turned(tw_twice(b))
 
 def made(chosen: int) -> tuple[str, dict[str, str], str]:
     words = ("tw_v", "tw_w", "tw_kernel", "TW_LANES", "tw_turned", "tw_twice", "tw_other")
-    level = level_text(SUPPORT, WHENS, chosen, "big", words)
+    level = level_text(SUPPORT, WHENS, chosen, Level("big"), words)
     copy = "(tw_v_big *a, tw_w *b) { tw_kernel_big(a + TW_LANES_BIG); tw_turned_big(tw_twice(b)); tw_other(); }"
     return level.text.replace("TW_BIG ", ""), dict(level.names), copy
 
