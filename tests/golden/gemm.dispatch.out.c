@@ -41,6 +41,163 @@ TW_INLINE long tw_panels(long n, long d) { return (n + d - 1) / d; }
 TW_INLINE long tw_share(long n, long most, long unit)
 { return tw_panels(tw_panels(n, tw_panels(n, most)), unit) * unit; }
 #endif
+#ifndef TW_CACHES
+#define TW_CACHES
+/* A data cache: bytes, ways, and how many cores share it. */
+typedef struct {
+  long bytes, ways, cores;
+} tw_cache;
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define TW_ASSUMED { { 32768, 8, 1 }, { 1048576, 16, 1 }, { 0, 0, 0 } }
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TW_ASSUMED { { 32768, 8, 1 }, { 262144, 8, 1 }, { 0, 0, 0 } }
+#elif defined(__aarch64__)
+#define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
+#else
+#define TW_ASSUMED { { 32768, 8, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
+#endif
+#ifndef TW_L1 /* -DTW_L1=bytes,ways,cores and the like; nothing is asked where the first two are given */
+#define TW_L1 0, 0, 0
+#endif
+#ifndef TW_L2
+#define TW_L2 0, 0, 0
+#endif
+#ifndef TW_L3
+#define TW_L3 0, 0, 0
+#endif
+/* Describes cache number `index`, with threads for cores: its level, 0 if it holds no data, -1 if there is none. */
+#if defined(__x86_64__)
+static int tw_ask_cache(int index, tw_cache *found)
+{
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) { /* Intel's, AMD's */
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf & 0x80000000), "2"(0));
+    if (a < leaf)
+      a = 0;
+    else
+      __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf), "2"(index));
+  }
+  found->ways = (long)(b >> 22) + 1;
+  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((long)c + 1);
+  found->cores = (long)(a >> 14 & 4095) + 1;
+  return !(a & 31) ? -1 : (a & 31) == 2 ? 0 : (int)(a >> 5 & 7);
+}
+#elif defined(__aarch64__) && defined(__linux__)
+/* A system call; unlike the library's it leaves errno alone. */
+static long tw_system(long number, long a, const void *b, long c)
+{
+  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
+  register const void *x1 __asm__("x1") = b;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory", "cc");
+  return x0;
+}
+/* What a file of sysfs tells: a number, how many are in a list such as 0-3,8, or the code of a first letter. */
+static long tw_told(long folder, const char *name, int list)
+{
+  char text[256] = "";
+  const long file = tw_system(56, folder, name, 0), length = tw_system(63, file, text, sizeof text);
+  long n = 0, first = -1, members = 0;
+  tw_system(57, file, 0, 0);
+  for (long i = 0; i < length; i++) {
+    if (text[i] >= '0' && text[i] <= '9')
+      n = 10 * n % 1000000000 + text[i] - '0';
+    else if (text[i] == 'K')
+      n *= 1024;
+    else if (text[i] == '-')
+      first = n, n = 0;
+    else if (text[i] == ',' || text[i] == '\n')
+      members += first < 0 ? 1 : n - first + 1, first = -1, n = list ? 0 : n;
+  }
+  return text[0] > '9' ? text[0] : list ? members : n;
+}
+static int tw_ask_cache(int index, tw_cache *found)
+{
+  char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
+  path[sizeof path - 2] = (char)('0' + index);
+  const long folder = tw_system(56, -100, path, 0), kind = tw_told(folder, "type", 0);
+  const int level = folder < 0 ? -1 : kind == 'D' || kind == 'U' ? (int)tw_told(folder, "level", 0) : 0;
+  found->bytes = tw_told(folder, "size", 0);
+  found->ways = tw_told(folder, "ways_of_associativity", 0);
+  found->cores = tw_told(folder, "shared_cpu_list", 1);
+  tw_system(57, folder, 0, 0);
+  return level;
+}
+#else
+static int tw_ask_cache(int index, tw_cache *found) { return found->bytes = index, -1; }
+#endif
+/* What blocks are computed from. */
+typedef struct {
+  long way, ways, first;     /* the first cache: bytes of a way, ways, bytes of all but half a way */
+  long second, inner, cores; /* the second one: bytes, those of all but two ways, cores that share it */
+  long third;                /* bytes of the third one; 0: there is none */
+} tw_caches;
+/* All levels: as given, as the processor tells them where that makes sense, or as assumed. */
+static tw_caches tw_ask_caches(void)
+{
+  const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED;
+  tw_cache told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
+  for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
+    if ((at = tw_ask_cache(i, &x)) > 0)
+      told[at & 7] = x;
+  const int sound = 4096 <= told[1].bytes && told[1].bytes <= told[2].bytes && told[2].bytes <= 1 << 28
+      && told[1].ways > 0 && told[2].ways > 0; /* containers may hide them */
+  if (told[1].cores > 1) /* threads of one core share its first cache */
+    told[2].cores /= told[1].cores;
+  /* Emulated processors tell of second caches that the real one has not. */
+  told[2].bytes = tw_min(told[2].bytes, 2097152 * tw_max(1, told[2].cores));
+  for (int k = 0; k < 3; k++)
+    level[k] = given[k].bytes > 0 ? given[k] : sound ? told[k + 1] : assumed[k];
+  const long n1 = tw_max(1, level[0].ways), n2 = level[1].ways;
+  const tw_caches found = { level[0].bytes / n1, n1, level[0].bytes * (2 * n1 - 1) / (2 * n1), level[1].bytes,
+                            n2 > 2 ? level[1].bytes * (n2 - 2) / n2 : level[1].bytes / 2,
+                            tw_max(1, level[1].cores), level[2].bytes < level[1].bytes ? 0 : level[2].bytes };
+  return found;
+}
+/* The same, found out once. Threads that ask before that is known find it out themselves. */
+TW_INLINE tw_caches tw_known_caches(void)
+{
+  static tw_caches known;
+  static int state; /* 1: is being written, 2: can be read */
+  int none = 0;
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
+    return known;
+  const tw_caches found = tw_ask_caches();
+  if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    known = found;
+    __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+  }
+  return found;
+}
+/* Blocks of a product for these. A step has `row` bytes packed for each of mr rows of a register tile, and `column`
+ * bytes for each of nr columns. Down columns of the result, slivers of both operands fill the first cache, and rows the
+ * second; `along` its rows, a sliver of the left operand fills the first, and rows and a run of columns the second. */
+TW_INLINE long tw_fit_depth(long mr, long row, long nr, long column, int along)
+{
+  const tw_caches c = tw_known_caches();
+  const long left = mr * row, both = left + nr * column;
+  if (along)
+    return tw_max(1, tw_min(1024, tw_max(1, c.ways - 2) * c.way / left));
+  return tw_max(1, tw_max((c.ways - 1) * left / both * c.way / left, c.first / both));
+}
+TW_INLINE long tw_fit_rows(long deep, long mr, long row, int along, long threads)
+{
+  const tw_caches c = tw_known_caches();
+  const long all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
+  const long rows = share / (deep * row);
+  return tw_max(mr, (along ? rows : tw_min(rows, 256)) / mr * mr);
+}
+TW_INLINE long tw_fit_run(long deep, long nr, long column, int along, long threads)
+{
+  const tw_caches c = tw_known_caches();
+  return along ? tw_max(nr, c.second / (2 * tw_min(threads, c.cores) * deep * column) / nr * nr) : nr;
+}
+TW_INLINE long tw_fit_columns(long deep, long nr, long column)
+{
+  const tw_caches c = tw_known_caches();
+  return c.third ? tw_max(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
+}
+#endif
+
 #ifndef TW_ALLOC
 #define TW_ALLOC
 TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
@@ -137,17 +294,13 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_LOW TW_MACHINE(3, 3, 3, 2)
 #define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 3, 2)
 #define TW_F64_ADD_MUL_HIGH TW_MACHINE(10, 3, 3, 2)
-#define TW_F64_ADD_MUL_MC TW_MACHINE(224, 84, 96, 128)
-#define TW_F64_ADD_MUL_KC TW_MACHINE(219, 274, 512, 384)
-#define TW_F64_ADD_MUL_NC TW_MACHINE(4096, 2048, 2048, 1536)
-#define TW_F64_ADD_MUL_RUN TW_MACHINE(288, tw_nr, tw_nr, tw_nr)
+#define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS TW_MACHINE(320000, 160000, 80000, 80000)
 #define TW_F64_ADD_MUL_DIRECT TW_MACHINE(10000, 5000, 2500, 2500)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
-#define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
@@ -255,6 +408,144 @@ TW_AVX512_TUNED TW_INLINE long tw_panels_avx512(long n, long d) { return (n + d 
 TW_AVX512_TUNED TW_INLINE long tw_share_avx512(long n, long most, long unit)
 { return tw_panels_avx512(tw_panels_avx512(n, tw_panels_avx512(n, most)), unit) * unit; }
 #endif
+#ifndef TW_CACHES_AVX512
+#define TW_CACHES_AVX512
+typedef struct {
+  long bytes, ways, cores;
+} tw_cache_avx512;
+#define TW_ASSUMED_AVX512 { { 32768, 8, 1 }, { 1048576, 16, 1 }, { 0, 0, 0 } }
+#ifndef TW_L1
+#define TW_L1 0, 0, 0
+#endif
+#ifndef TW_L2
+#define TW_L2 0, 0, 0
+#endif
+#ifndef TW_L3
+#define TW_L3 0, 0, 0
+#endif
+#if defined(__x86_64__)
+TW_AVX512_TUNED static int tw_ask_cache_avx512(int index, tw_cache_avx512 *found)
+{
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) {
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf & 0x80000000), "2"(0));
+    if (a < leaf)
+      a = 0;
+    else
+      __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf), "2"(index));
+  }
+  found->ways = (long)(b >> 22) + 1;
+  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((long)c + 1);
+  found->cores = (long)(a >> 14 & 4095) + 1;
+  return !(a & 31) ? -1 : (a & 31) == 2 ? 0 : (int)(a >> 5 & 7);
+}
+#elif defined(__aarch64__) && defined(__linux__)
+TW_AVX512_TUNED static long tw_system_avx512(long number, long a, const void *b, long c)
+{
+  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
+  register const void *x1 __asm__("x1") = b;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory", "cc");
+  return x0;
+}
+TW_AVX512_TUNED static long tw_told_avx512(long folder, const char *name, int list)
+{
+  char text[256] = "";
+  const long file = tw_system_avx512(56, folder, name, 0), length = tw_system_avx512(63, file, text, sizeof text);
+  long n = 0, first = -1, members = 0;
+  tw_system_avx512(57, file, 0, 0);
+  for (long i = 0; i < length; i++) {
+    if (text[i] >= '0' && text[i] <= '9')
+      n = 10 * n % 1000000000 + text[i] - '0';
+    else if (text[i] == 'K')
+      n *= 1024;
+    else if (text[i] == '-')
+      first = n, n = 0;
+    else if (text[i] == ',' || text[i] == '\n')
+      members += first < 0 ? 1 : n - first + 1, first = -1, n = list ? 0 : n;
+  }
+  return text[0] > '9' ? text[0] : list ? members : n;
+}
+TW_AVX512_TUNED static int tw_ask_cache_avx512(int index, tw_cache_avx512 *found)
+{
+  char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
+  path[sizeof path - 2] = (char)('0' + index);
+  const long folder = tw_system_avx512(56, -100, path, 0), kind = tw_told_avx512(folder, "type", 0);
+  const int level = folder < 0 ? -1 : kind == 'D' || kind == 'U' ? (int)tw_told_avx512(folder, "level", 0) : 0;
+  found->bytes = tw_told_avx512(folder, "size", 0);
+  found->ways = tw_told_avx512(folder, "ways_of_associativity", 0);
+  found->cores = tw_told_avx512(folder, "shared_cpu_list", 1);
+  tw_system_avx512(57, folder, 0, 0);
+  return level;
+}
+#else
+TW_AVX512_TUNED static int tw_ask_cache_avx512(int index, tw_cache_avx512 *found) { return found->bytes = index, -1; }
+#endif
+typedef struct {
+  long way, ways, first;
+  long second, inner, cores;
+  long third;
+} tw_caches_avx512;
+TW_AVX512_TUNED static tw_caches_avx512 tw_ask_caches_avx512(void)
+{
+  const tw_cache_avx512 given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED_AVX512;
+  tw_cache_avx512 told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
+  for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
+    if ((at = tw_ask_cache_avx512(i, &x)) > 0)
+      told[at & 7] = x;
+  const int sound = 4096 <= told[1].bytes && told[1].bytes <= told[2].bytes && told[2].bytes <= 1 << 28
+      && told[1].ways > 0 && told[2].ways > 0;
+  if (told[1].cores > 1)
+    told[2].cores /= told[1].cores;
+  told[2].bytes = tw_min_avx512(told[2].bytes, 2097152 * tw_max_avx512(1, told[2].cores));
+  for (int k = 0; k < 3; k++)
+    level[k] = given[k].bytes > 0 ? given[k] : sound ? told[k + 1] : assumed[k];
+  const long n1 = tw_max_avx512(1, level[0].ways), n2 = level[1].ways;
+  const tw_caches_avx512 found = { level[0].bytes / n1, n1, level[0].bytes * (2 * n1 - 1) / (2 * n1), level[1].bytes,
+                            n2 > 2 ? level[1].bytes * (n2 - 2) / n2 : level[1].bytes / 2,
+                            tw_max_avx512(1, level[1].cores), level[2].bytes < level[1].bytes ? 0 : level[2].bytes };
+  return found;
+}
+TW_AVX512_TUNED TW_INLINE tw_caches_avx512 tw_known_caches_avx512(void)
+{
+  static tw_caches_avx512 known;
+  static int state;
+  int none = 0;
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
+    return known;
+  const tw_caches_avx512 found = tw_ask_caches_avx512();
+  if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    known = found;
+    __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+  }
+  return found;
+}
+TW_AVX512_TUNED TW_INLINE long tw_fit_depth_avx512(long mr, long row, long nr, long column, int along)
+{
+  const tw_caches_avx512 c = tw_known_caches_avx512();
+  const long left = mr * row, both = left + nr * column;
+  if (along)
+    return tw_max_avx512(1, tw_min_avx512(1024, tw_max_avx512(1, c.ways - 2) * c.way / left));
+  return tw_max_avx512(1, tw_max_avx512((c.ways - 1) * left / both * c.way / left, c.first / both));
+}
+TW_AVX512_TUNED TW_INLINE long tw_fit_rows_avx512(long deep, long mr, long row, int along, long threads)
+{
+  const tw_caches_avx512 c = tw_known_caches_avx512();
+  const long all = along ? c.second / 8 * 3 : c.inner,
+      share = c.cores > 1 ? all / tw_min_avx512(threads, c.cores) : all;
+  const long rows = share / (deep * row);
+  return tw_max_avx512(mr, (along ? rows : tw_min_avx512(rows, 256)) / mr * mr);
+}
+TW_AVX512_TUNED TW_INLINE long tw_fit_run_avx512(long deep, long nr, long column, int along, long threads)
+{
+  const tw_caches_avx512 c = tw_known_caches_avx512();
+  return along ? tw_max_avx512(nr, c.second / (2 * tw_min_avx512(threads, c.cores) * deep * column) / nr * nr) : nr;
+}
+TW_AVX512_TUNED TW_INLINE long tw_fit_columns_avx512(long deep, long nr, long column)
+{
+  const tw_caches_avx512 c = tw_known_caches_avx512();
+  return c.third ? tw_max_avx512(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
+}
+#endif
 #ifndef TW_ALLOC_AVX512
 #define TW_ALLOC_AVX512
 TW_AVX512_TUNED TW_INLINE void *tw_align_avx512(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
@@ -307,17 +598,13 @@ typedef __m512d tw_vec_f64_avx512;
 #define TW_F64_ADD_MUL_LOW_AVX512 TW_MACHINE_AVX512(3, 3, 3, 2)
 #define TW_F64_ADD_MUL_HALF_AVX512 TW_MACHINE_AVX512(7, 3, 3, 2)
 #define TW_F64_ADD_MUL_HIGH_AVX512 TW_MACHINE_AVX512(10, 3, 3, 2)
-#define TW_F64_ADD_MUL_MC_AVX512 TW_MACHINE_AVX512(224, 84, 96, 128)
-#define TW_F64_ADD_MUL_KC_AVX512 TW_MACHINE_AVX512(219, 274, 512, 384)
-#define TW_F64_ADD_MUL_NC_AVX512 TW_MACHINE_AVX512(4096, 2048, 2048, 1536)
-#define TW_F64_ADD_MUL_RUN_AVX512 TW_MACHINE_AVX512(288, tw_nr, tw_nr, tw_nr)
+#define TW_F64_ADD_MUL_ALONG_AVX512 TW_MACHINE_AVX512(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP_AVX512 TW_MACHINE_AVX512(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS_AVX512 TW_MACHINE_AVX512(320000, 160000, 80000, 80000)
 #define TW_F64_ADD_MUL_DIRECT_AVX512 TW_MACHINE_AVX512(10000, 5000, 2500, 2500)
 #define TW_F64_ADD_MUL_NV_AVX512 TW_MACHINE_AVX512(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME_AVX512 TW_MACHINE_AVX512(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS_AVX512 TW_MACHINE_AVX512(1, 1, 3, 2)
-#define TW_F64_ADD_MUL_ALONG_AVX512 TW_MACHINE_AVX512(1, 0, 0, 0)
 #ifndef TW_F64_ADD_MUL__AVX512
 #define TW_F64_ADD_MUL__AVX512
 TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx512(
@@ -392,6 +679,143 @@ TW_AVX512_TUNED __attribute__((noinline, unused)) static void tw_f64_add_mul_row
 }
 #endif
 #define TW_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
+#ifndef TW_CACHES_AVX2
+#define TW_CACHES_AVX2
+typedef struct {
+  long bytes, ways, cores;
+} tw_cache_avx2;
+#define TW_ASSUMED_AVX2 { { 32768, 8, 1 }, { 262144, 8, 1 }, { 0, 0, 0 } }
+#ifndef TW_L1
+#define TW_L1 0, 0, 0
+#endif
+#ifndef TW_L2
+#define TW_L2 0, 0, 0
+#endif
+#ifndef TW_L3
+#define TW_L3 0, 0, 0
+#endif
+#if defined(__x86_64__)
+TW_AVX2 static int tw_ask_cache_avx2(int index, tw_cache_avx2 *found)
+{
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) {
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf & 0x80000000), "2"(0));
+    if (a < leaf)
+      a = 0;
+    else
+      __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf), "2"(index));
+  }
+  found->ways = (long)(b >> 22) + 1;
+  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((long)c + 1);
+  found->cores = (long)(a >> 14 & 4095) + 1;
+  return !(a & 31) ? -1 : (a & 31) == 2 ? 0 : (int)(a >> 5 & 7);
+}
+#elif defined(__aarch64__) && defined(__linux__)
+TW_AVX2 static long tw_system_avx2(long number, long a, const void *b, long c)
+{
+  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
+  register const void *x1 __asm__("x1") = b;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory", "cc");
+  return x0;
+}
+TW_AVX2 static long tw_told_avx2(long folder, const char *name, int list)
+{
+  char text[256] = "";
+  const long file = tw_system_avx2(56, folder, name, 0), length = tw_system_avx2(63, file, text, sizeof text);
+  long n = 0, first = -1, members = 0;
+  tw_system_avx2(57, file, 0, 0);
+  for (long i = 0; i < length; i++) {
+    if (text[i] >= '0' && text[i] <= '9')
+      n = 10 * n % 1000000000 + text[i] - '0';
+    else if (text[i] == 'K')
+      n *= 1024;
+    else if (text[i] == '-')
+      first = n, n = 0;
+    else if (text[i] == ',' || text[i] == '\n')
+      members += first < 0 ? 1 : n - first + 1, first = -1, n = list ? 0 : n;
+  }
+  return text[0] > '9' ? text[0] : list ? members : n;
+}
+TW_AVX2 static int tw_ask_cache_avx2(int index, tw_cache_avx2 *found)
+{
+  char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
+  path[sizeof path - 2] = (char)('0' + index);
+  const long folder = tw_system_avx2(56, -100, path, 0), kind = tw_told_avx2(folder, "type", 0);
+  const int level = folder < 0 ? -1 : kind == 'D' || kind == 'U' ? (int)tw_told_avx2(folder, "level", 0) : 0;
+  found->bytes = tw_told_avx2(folder, "size", 0);
+  found->ways = tw_told_avx2(folder, "ways_of_associativity", 0);
+  found->cores = tw_told_avx2(folder, "shared_cpu_list", 1);
+  tw_system_avx2(57, folder, 0, 0);
+  return level;
+}
+#else
+TW_AVX2 static int tw_ask_cache_avx2(int index, tw_cache_avx2 *found) { return found->bytes = index, -1; }
+#endif
+typedef struct {
+  long way, ways, first;
+  long second, inner, cores;
+  long third;
+} tw_caches_avx2;
+TW_AVX2 static tw_caches_avx2 tw_ask_caches_avx2(void)
+{
+  const tw_cache_avx2 given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED_AVX2;
+  tw_cache_avx2 told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
+  for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
+    if ((at = tw_ask_cache_avx2(i, &x)) > 0)
+      told[at & 7] = x;
+  const int sound = 4096 <= told[1].bytes && told[1].bytes <= told[2].bytes && told[2].bytes <= 1 << 28
+      && told[1].ways > 0 && told[2].ways > 0;
+  if (told[1].cores > 1)
+    told[2].cores /= told[1].cores;
+  told[2].bytes = tw_min(told[2].bytes, 2097152 * tw_max(1, told[2].cores));
+  for (int k = 0; k < 3; k++)
+    level[k] = given[k].bytes > 0 ? given[k] : sound ? told[k + 1] : assumed[k];
+  const long n1 = tw_max(1, level[0].ways), n2 = level[1].ways;
+  const tw_caches_avx2 found = { level[0].bytes / n1, n1, level[0].bytes * (2 * n1 - 1) / (2 * n1), level[1].bytes,
+                            n2 > 2 ? level[1].bytes * (n2 - 2) / n2 : level[1].bytes / 2,
+                            tw_max(1, level[1].cores), level[2].bytes < level[1].bytes ? 0 : level[2].bytes };
+  return found;
+}
+TW_AVX2 TW_INLINE tw_caches_avx2 tw_known_caches_avx2(void)
+{
+  static tw_caches_avx2 known;
+  static int state;
+  int none = 0;
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
+    return known;
+  const tw_caches_avx2 found = tw_ask_caches_avx2();
+  if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    known = found;
+    __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+  }
+  return found;
+}
+TW_AVX2 TW_INLINE long tw_fit_depth_avx2(long mr, long row, long nr, long column, int along)
+{
+  const tw_caches_avx2 c = tw_known_caches_avx2();
+  const long left = mr * row, both = left + nr * column;
+  if (along)
+    return tw_max(1, tw_min(1024, tw_max(1, c.ways - 2) * c.way / left));
+  return tw_max(1, tw_max((c.ways - 1) * left / both * c.way / left, c.first / both));
+}
+TW_AVX2 TW_INLINE long tw_fit_rows_avx2(long deep, long mr, long row, int along, long threads)
+{
+  const tw_caches_avx2 c = tw_known_caches_avx2();
+  const long all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
+  const long rows = share / (deep * row);
+  return tw_max(mr, (along ? rows : tw_min(rows, 256)) / mr * mr);
+}
+TW_AVX2 TW_INLINE long tw_fit_run_avx2(long deep, long nr, long column, int along, long threads)
+{
+  const tw_caches_avx2 c = tw_known_caches_avx2();
+  return along ? tw_max(nr, c.second / (2 * tw_min(threads, c.cores) * deep * column) / nr * nr) : nr;
+}
+TW_AVX2 TW_INLINE long tw_fit_columns_avx2(long deep, long nr, long column)
+{
+  const tw_caches_avx2 c = tw_known_caches_avx2();
+  return c.third ? tw_max(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
+}
+#endif
 #include <immintrin.h>
 typedef __m256d tw_vec_f64_avx2;
 #define tw_vec_dup_f64_avx2(x) _mm256_set1_pd(x)
@@ -405,17 +829,13 @@ typedef __m256d tw_vec_f64_avx2;
 #define TW_F64_ADD_MUL_LOW_AVX2 TW_MACHINE_AVX2(3, 3, 3, 2)
 #define TW_F64_ADD_MUL_HALF_AVX2 TW_MACHINE_AVX2(7, 3, 3, 2)
 #define TW_F64_ADD_MUL_HIGH_AVX2 TW_MACHINE_AVX2(10, 3, 3, 2)
-#define TW_F64_ADD_MUL_MC_AVX2 TW_MACHINE_AVX2(224, 84, 96, 128)
-#define TW_F64_ADD_MUL_KC_AVX2 TW_MACHINE_AVX2(219, 274, 512, 384)
-#define TW_F64_ADD_MUL_NC_AVX2 TW_MACHINE_AVX2(4096, 2048, 2048, 1536)
-#define TW_F64_ADD_MUL_RUN_AVX2 TW_MACHINE_AVX2(288, tw_nr, tw_nr, tw_nr)
+#define TW_F64_ADD_MUL_ALONG_AVX2 TW_MACHINE_AVX2(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP_AVX2 TW_MACHINE_AVX2(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS_AVX2 TW_MACHINE_AVX2(320000, 160000, 80000, 80000)
 #define TW_F64_ADD_MUL_DIRECT_AVX2 TW_MACHINE_AVX2(10000, 5000, 2500, 2500)
 #define TW_F64_ADD_MUL_NV_AVX2 TW_MACHINE_AVX2(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME_AVX2 TW_MACHINE_AVX2(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS_AVX2 TW_MACHINE_AVX2(1, 1, 3, 2)
-#define TW_F64_ADD_MUL_ALONG_AVX2 TW_MACHINE_AVX2(1, 0, 0, 0)
 #ifndef TW_F64_ADD_MUL__AVX2
 #define TW_F64_ADD_MUL__AVX2
 TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx2(
@@ -537,23 +957,29 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
             const long tw_nr = TW_F64_ADD_MUL_NR_AVX512; /* columns of a register tile */
-            /* Blocks: TW_F64_ADD_MUL_MC_AVX512 rows and TW_F64_ADD_MUL_KC_AVX512 steps of the left operand, TW_F64_ADD_MUL_NC_AVX512 columns
-             * of the right one. */
-            const long tw_mc = tw_share_avx512(tw_rows, TW_SIZE(TW_F64_ADD_MUL_MC_AVX512), TW_F64_ADD_MUL_MR_AVX512);
-            const long tw_kc = tw_share_avx512(tw_depth, TW_SIZE(TW_F64_ADD_MUL_KC_AVX512), 1);
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX512) ? tw_max_threads_avx512() : 1;
+            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT_AVX512);
+            /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
+            const long tw_deep = TW_SIZE(tw_small ? 1
+                                         : tw_fit_depth_avx512(TW_F64_ADD_MUL_MR_AVX512, (long)sizeof(double), tw_nr,
+                                                        (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512));
+            const long tw_tall = TW_SIZE(tw_small ? 1
+                                         : tw_fit_rows_avx512(tw_deep, TW_F64_ADD_MUL_MR_AVX512, (long)sizeof(double),
+                                                       TW_F64_ADD_MUL_ALONG_AVX512, tw_team));
+            const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns_avx512(tw_deep, tw_nr, (long)sizeof(double)));
+            const long tw_mc = tw_share_avx512(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX512);
+            const long tw_kc = tw_share_avx512(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= TW_SIZE(TW_F64_ADD_MUL_MC_AVX512);
-            const long tw_beside = tw_few
-                                   ? tw_team * (TW_SIZE(TW_F64_ADD_MUL_MC_AVX512) * TW_SIZE(TW_F64_ADD_MUL_KC_AVX512) / tw_kc
-                                                - tw_rows) : TW_SIZE(TW_F64_ADD_MUL_NC_AVX512);
-            const long tw_nc =
-                tw_share_avx512(tw_columns, tw_min_avx512(tw_max_avx512(tw_nr, tw_beside), TW_SIZE(TW_F64_ADD_MUL_NC_AVX512)), tw_nr);
+            const int tw_few = 2 * tw_rows <= tw_tall;
+            const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
+            const long tw_nc = tw_share_avx512(tw_columns, tw_min_avx512(tw_max_avx512(tw_nr, tw_beside), tw_wide), tw_nr);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = TW_SIZE(TW_F64_ADD_MUL_KC_AVX512) * (TW_F64_ADD_MUL_MR_AVX512 + TW_F64_ADD_MUL_RUN_AVX512);
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT_AVX512);
+            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX512 + (
+                                            tw_small ? tw_nr
+                                            : tw_fit_run_avx512(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512,
+                                                         tw_team)));
             double *const tw_right = tw_small ? 0 : tw_alloc_avx512((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
             if (tw_right) {
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
@@ -700,23 +1126,29 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
             const long tw_nr = TW_F64_ADD_MUL_NR_AVX2; /* columns of a register tile */
-            /* Blocks: TW_F64_ADD_MUL_MC_AVX2 rows and TW_F64_ADD_MUL_KC_AVX2 steps of the left operand, TW_F64_ADD_MUL_NC_AVX2 columns
-             * of the right one. */
-            const long tw_mc = tw_share(tw_rows, TW_SIZE(TW_F64_ADD_MUL_MC_AVX2), TW_F64_ADD_MUL_MR_AVX2);
-            const long tw_kc = tw_share(tw_depth, TW_SIZE(TW_F64_ADD_MUL_KC_AVX2), 1);
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX2) ? tw_max_threads() : 1;
+            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT_AVX2);
+            /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
+            const long tw_deep = TW_SIZE(tw_small ? 1
+                                         : tw_fit_depth_avx2(TW_F64_ADD_MUL_MR_AVX2, (long)sizeof(double), tw_nr,
+                                                        (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2));
+            const long tw_tall = TW_SIZE(tw_small ? 1
+                                         : tw_fit_rows_avx2(tw_deep, TW_F64_ADD_MUL_MR_AVX2, (long)sizeof(double),
+                                                       TW_F64_ADD_MUL_ALONG_AVX2, tw_team));
+            const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns_avx2(tw_deep, tw_nr, (long)sizeof(double)));
+            const long tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX2);
+            const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= TW_SIZE(TW_F64_ADD_MUL_MC_AVX2);
-            const long tw_beside = tw_few
-                                   ? tw_team * (TW_SIZE(TW_F64_ADD_MUL_MC_AVX2) * TW_SIZE(TW_F64_ADD_MUL_KC_AVX2) / tw_kc
-                                                - tw_rows) : TW_SIZE(TW_F64_ADD_MUL_NC_AVX2);
-            const long tw_nc =
-                tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(TW_F64_ADD_MUL_NC_AVX2)), tw_nr);
+            const int tw_few = 2 * tw_rows <= tw_tall;
+            const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
+            const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = TW_SIZE(TW_F64_ADD_MUL_KC_AVX2) * (TW_F64_ADD_MUL_MR_AVX2 + TW_F64_ADD_MUL_RUN_AVX2);
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT_AVX2);
+            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX2 + (
+                                            tw_small ? tw_nr
+                                            : tw_fit_run_avx2(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2,
+                                                         tw_team)));
             double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
             if (tw_right) {
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
@@ -874,23 +1306,29 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
             const long tw_nr = TW_F64_ADD_MUL_NR; /* columns of a register tile */
-            /* Blocks: TW_F64_ADD_MUL_MC rows and TW_F64_ADD_MUL_KC steps of the left operand, TW_F64_ADD_MUL_NC columns
-             * of the right one. */
-            const long tw_mc = tw_share(tw_rows, TW_SIZE(TW_F64_ADD_MUL_MC), TW_F64_ADD_MUL_MR);
-            const long tw_kc = tw_share(tw_depth, TW_SIZE(TW_F64_ADD_MUL_KC), 1);
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS) ? tw_max_threads() : 1;
+            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT);
+            /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
+            const long tw_deep = TW_SIZE(tw_small ? 1
+                                         : tw_fit_depth(TW_F64_ADD_MUL_MR, (long)sizeof(double), tw_nr,
+                                                        (long)sizeof(double), TW_F64_ADD_MUL_ALONG));
+            const long tw_tall = TW_SIZE(tw_small ? 1
+                                         : tw_fit_rows(tw_deep, TW_F64_ADD_MUL_MR, (long)sizeof(double),
+                                                       TW_F64_ADD_MUL_ALONG, tw_team));
+            const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns(tw_deep, tw_nr, (long)sizeof(double)));
+            const long tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR);
+            const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= TW_SIZE(TW_F64_ADD_MUL_MC);
-            const long tw_beside = tw_few
-                                   ? tw_team * (TW_SIZE(TW_F64_ADD_MUL_MC) * TW_SIZE(TW_F64_ADD_MUL_KC) / tw_kc
-                                                - tw_rows) : TW_SIZE(TW_F64_ADD_MUL_NC);
-            const long tw_nc =
-                tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(TW_F64_ADD_MUL_NC)), tw_nr);
+            const int tw_few = 2 * tw_rows <= tw_tall;
+            const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
+            const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = TW_SIZE(TW_F64_ADD_MUL_KC) * (TW_F64_ADD_MUL_MR + TW_F64_ADD_MUL_RUN);
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT);
+            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR + (
+                                            tw_small ? tw_nr
+                                            : tw_fit_run(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG,
+                                                         tw_team)));
             double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
             if (tw_right) {
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)

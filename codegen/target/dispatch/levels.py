@@ -16,6 +16,7 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)", re.M)
 _GONE = re.compile(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.M)
 _OURS = re.compile(r"tw_|TW_")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
+_SWITCH = re.compile(r"^#ifndef (\w+)[ \t]*\n#define \1\b(.*\S.*)\n", re.M)
 _FUNCTION = "\0"  # stands before functions, which get an attribute there
 
 
@@ -71,7 +72,7 @@ def level_text(support: str, whens: Sequence[str], chosen: int, level: Level, wa
         words = words.union(*(words_in(items[k].text) for k in new))
     if not any(items[k].names for k in kept):
         return LevelText(level, "", {})
-    made = frozenset[str]().union(*(items[k].names for k in kept)) & own
+    made = (frozenset[str]().union(*(items[k].names for k in kept)) & own) - _switches(support, own)
     names = {x: f"{x}_{level.name.upper() if x.isupper() else level.name}" for x in sorted(made)}
     text = "".join(items[k].text for k in sorted(kept))
     return LevelText(level, renamed(text, names).replace(_FUNCTION, f"{attribute(level)} "), names)
@@ -105,6 +106,12 @@ def _own_names(items: Sequence[_Item], tuned: bool) -> set[str]:
         own |= new
         more = bool(new)
     return own
+
+
+def _switches(support: str, own: set[str]) -> set[str]:
+    """Macros that the command line may define, which it does under their own names; what they stand for by themselves
+    is the same for all levels."""
+    return {m[1] for m in _SWITCH.finditer(blank_comments(support)) if own.isdisjoint(words_in(m[2]))}
 
 
 def _included(x: _Item) -> bool:
