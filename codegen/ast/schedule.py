@@ -6,13 +6,12 @@ from __future__ import annotations
 import islpy as isl
 
 from codegen.ast.blocks import ProductBlocks, find_blocks
-from codegen.recognize.access.strides import coefficients
+from codegen.ast.steps import Steps, image, steps
 from codegen.recognize.access.wraps import common, plain_points
 from codegen.record import mutable
 from codegen.scop.dependences import param_space
-from codegen.scop.model import Scop, Statement
+from codegen.scop.model import Scop
 from codegen.scop.tree import (
-    PARALLEL,
     PARALLEL_VECTOR,
     STAGE,
     VECTOR,
@@ -66,14 +65,15 @@ def _build(
         return _build(node, tree.child, scop, blocks, marks, depth)
     number = len(marks)
     marks.append(tree)
-    counted = _steps(node, scop, tree)
+    counted = steps(node, scop, tree)
     node = node.insert_partial_schedule(_partial(scop, blocks, tree.loops, depth, counted))
     node = node.band_set_permutable(int(tree.permutable))
     if tree.split:
         node = _isolated(node, _full_tiles(node, scop, tree, depth), depth)
     elif not has_band(tree.child):
         node = _isolated(node, _plain(node, scop, tree), depth)
-        if _differ(node, scop, tree):  # parts of the innermost loop with fewer statements get loops of their own
+        # Parts of the innermost loop with fewer statements get loops of their own.
+        if counted.several or _differ(node, scop, tree):
             node = node.band_member_set_ast_loop_type(len(tree.loops) - 1, isl.ast_loop_type.separate)
     for k, lp in enumerate(tree.loops):
         if lp.kind == "unroll" and lp.factor == 0:
@@ -93,55 +93,8 @@ def _filter(scop: Scop, blocks: ProductBlocks, tree: Node) -> isl.UnionSet:
     return total
 
 
-def _steps(node: isl.ScheduleNode, scop: Scop, band: Band) -> int:
-    """The step of an innermost loop whose body uses how many steps were made, as in `a[i / 3]`; 1 for others. Counted
-    in steps it needs no division. even-odd-split, Neoverse N1: its last loop takes 0.82 of the time."""
-    last = band.loops[-1]
-    if has_band(band.child) or last.tile or last.carry or last.kind not in ("", VECTOR, PARALLEL, PARALLEL_VECTOR):
-        return 1
-    names = statements(band)
-    found = {_step(scop.statement(name), last) for name in names}
-    if len(found) > 1 or not any(_divides(scop.statement(name), last) for name in names):
-        return 1
-    step = found.pop()
-    return step if step == 1 or _common_stride(node, scop, band) % step == 0 else 1
-
-
-def _common_stride(node: isl.ScheduleNode, scop: Scop, band: Band) -> int:
-    """The least distance between values of the innermost loop, over all of its statements: one that is shifted by half
-    a step lies between the others, and comes before or behind them by that."""
-    values: isl.Set | None = None
-    for name in statements(band):
-        domain = isl.UnionSet.from_set(scop.statement(name).domain)
-        prefix = node.get_prefix_schedule_union_map().intersect_domain(domain)
-        if not prefix.is_empty():
-            points = _image(isl.Map.from_union_map(prefix), [lp.exprs[name] for lp in band.loops])
-            values = points if values is None else values.union(points)
-    return 1 if values is None else int(values.get_stride(values.dim(isl.dim_type.set) - 1).to_python())
-
-
-def _step(s: Statement, lp: Loop) -> int:
-    """The least distance between values of a loop that runs through one of the statement's iterators; 1 for others."""
-    c = coefficients(lp.exprs[s.name], len(s.iterators)) or []
-    moving = [d for d, x in enumerate(c) if x]
-    if len(moving) != 1 or c[moving[0]] != 1 or s.domain.n_basic_set() != 1:
-        return 1
-    return int(s.domain.get_stride(moving[0]).to_python())
-
-
-def _divides(s: Statement, lp: Loop) -> bool:
-    """Does a subscript divide something that changes with the loop?"""
-    c = coefficients(lp.exprs[s.name], len(s.iterators)) or []
-    values = (a.index.get_pw_aff(k) for a in s.accesses for k in range(a.index.dim(isl.dim_type.out)))
-    for value in values:
-        moves = any(x and value.involves_dims(isl.dim_type.in_, d, 1) for d, x in enumerate(c))
-        if moves and any(aff.dim(isl.dim_type.div) for _, aff in value.get_pieces()):
-            return True
-    return False
-
-
 def _partial(
-    scop: Scop, blocks: ProductBlocks, loops: tuple[Loop, ...], depth: int, counted: int
+    scop: Scop, blocks: ProductBlocks, loops: tuple[Loop, ...], depth: int, counted: Steps
 ) -> isl.MultiUnionPwAff:
     space = param_space(scop)
     rows = isl.UnionPwAffList.alloc(space.get_ctx(), len(loops))
@@ -149,8 +102,8 @@ def _partial(
         row = isl.UnionPwAff.empty(space)
         for name in sorted(lp.exprs):
             value = blocks.value(lp, name, depth + k)
-            if counted > 1 and k == len(loops) - 1:
-                value = value.scale_down_val(isl.Val(counted)).floor()
+            if k == len(loops) - 1:
+                value = counted.number(value)
             row = row.union_add(isl.UnionPwAff.from_pw_aff(value))
         rows = rows.add(row)
     target = space.set_from_params().add_dims(isl.dim_type.set, len(loops))
@@ -173,7 +126,7 @@ def _plain(node: isl.ScheduleNode, scop: Scop, band: Band) -> isl.Set | None:
         points = plain_points(scop.statement(name))
         if points is not None:
             prefix = node.get_prefix_schedule_union_map().intersect_domain(isl.UnionSet.from_set(points))
-            parts.append(_image(isl.Map.from_union_map(prefix), [lp.exprs[name] for lp in band.loops]))
+            parts.append(image(isl.Map.from_union_map(prefix), [lp.exprs[name] for lp in band.loops]))
     return common(parts)
 
 
@@ -189,7 +142,7 @@ def _differ(node: isl.ScheduleNode, scop: Scop, band: Band) -> bool:
         prefix = node.get_prefix_schedule_union_map().intersect_domain(isl.UnionSet.from_set(domain))
         if prefix.is_empty() or any(part.dim(isl.dim_type.div) for part in domain.get_basic_sets()):
             return False
-        found.append(_image(isl.Map.from_union_map(prefix), [lp.exprs[name] for lp in band.loops]))
+        found.append(image(isl.Map.from_union_map(prefix), [lp.exprs[name] for lp in band.loops]))
     return any(not part.is_equal(found[0]) for part in found[1:])
 
 
@@ -218,8 +171,8 @@ def _full_tiles(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> i
         outer = isl.Map.from_union_map(time) if not time.is_empty() else None
         if outer is None:
             return None
-        where = _image(outer, [p.exprs[name] for _, p in pairs])  # type: ignore[union-attr]
-        tiles = _image(outer, [t.exprs[name] for t, _ in pairs])
+        where = image(outer, [p.exprs[name] for _, p in pairs])  # type: ignore[union-attr]
+        tiles = image(outer, [t.exprs[name] for t, _ in pairs])
         box = tiles.insert_dims(isl.dim_type.set, depth + n, n)
         for k, (t, _) in enumerate(pairs):
             low = isl.Constraint.inequality_alloc(isl.LocalSpace.from_space(box.get_space()))
@@ -236,11 +189,3 @@ def _full_tiles(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> i
         full = tiles.subtract(missing).coalesce()
         result = full if result is None else result.intersect(full)
     return None if result is None else result.coalesce()
-
-
-def _image(outer: isl.Map, exprs: list[isl.PwAff]) -> isl.Set:
-    """Values of (outer times, exprs) over the statement's instances."""
-    total = outer
-    for e in exprs:
-        total = total.flat_range_product(isl.Map.from_pw_aff(e).intersect_domain(outer.domain()))
-    return total.range().reset_tuple_id() if total.range().has_tuple_id() else total.range()
