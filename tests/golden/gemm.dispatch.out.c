@@ -132,7 +132,7 @@ typedef struct {
   long third;                /* bytes of the third one; 0: there is none */
 } tw_caches;
 /* All levels: as given, as the processor tells them where that makes sense, or as assumed. */
-static tw_caches tw_ask_caches(void)
+static __attribute__((cold)) tw_caches tw_ask_caches(void)
 {
   const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED;
   tw_cache told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
@@ -291,9 +291,6 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_MR TW_MACHINE(14, 6, 6, 4)
 #define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
-#define TW_F64_ADD_MUL_LOW TW_MACHINE(3, 3, 3, 2)
-#define TW_F64_ADD_MUL_HALF TW_MACHINE(7, 3, 3, 2)
-#define TW_F64_ADD_MUL_HIGH TW_MACHINE(10, 3, 3, 2)
 #define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS TW_MACHINE(320000, 160000, 80000, 80000)
@@ -301,6 +298,7 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
+#define TW_F64_ADD_MUL_LOW TW_MACHINE(2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
@@ -345,12 +343,23 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
 __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, const double *restrict a,
                                                      const double *restrict b, double *restrict c, long ldc)
 {
-  if (m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+  if (TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
-  else if (m <= TW_F64_ADD_MUL_HALF && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HALF, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
-  else if (m <= TW_F64_ADD_MUL_HIGH && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_HIGH, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (2 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 2 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(2 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (3 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 3 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(3 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (4 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 4 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(4 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (5 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 5 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(5 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+  else if (6 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 6 * TW_F64_ADD_MUL_LOW
+           && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
+    tw_f64_add_mul_tile(6 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
@@ -485,7 +494,7 @@ typedef struct {
   long second, inner, cores;
   long third;
 } tw_caches_avx512;
-TW_AVX512_TUNED static tw_caches_avx512 tw_ask_caches_avx512(void)
+TW_AVX512_TUNED static __attribute__((cold)) tw_caches_avx512 tw_ask_caches_avx512(void)
 {
   const tw_cache_avx512 given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED_AVX512;
   tw_cache_avx512 told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
@@ -595,9 +604,6 @@ typedef __m512d tw_vec_f64_avx512;
 #define TW_F64_ADD_MUL_MR_AVX512 TW_MACHINE_AVX512(14, 6, 6, 4)
 #define TW_F64_ADD_MUL_NR_AVX512 TW_MACHINE_AVX512(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES_AVX512 TW_MACHINE_AVX512(8, 4, 2, 2)
-#define TW_F64_ADD_MUL_LOW_AVX512 TW_MACHINE_AVX512(3, 3, 3, 2)
-#define TW_F64_ADD_MUL_HALF_AVX512 TW_MACHINE_AVX512(7, 3, 3, 2)
-#define TW_F64_ADD_MUL_HIGH_AVX512 TW_MACHINE_AVX512(10, 3, 3, 2)
 #define TW_F64_ADD_MUL_ALONG_AVX512 TW_MACHINE_AVX512(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP_AVX512 TW_MACHINE_AVX512(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS_AVX512 TW_MACHINE_AVX512(320000, 160000, 80000, 80000)
@@ -605,6 +611,7 @@ typedef __m512d tw_vec_f64_avx512;
 #define TW_F64_ADD_MUL_NV_AVX512 TW_MACHINE_AVX512(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME_AVX512 TW_MACHINE_AVX512(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS_AVX512 TW_MACHINE_AVX512(1, 1, 3, 2)
+#define TW_F64_ADD_MUL_LOW_AVX512 TW_MACHINE_AVX512(2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL__AVX512
 #define TW_F64_ADD_MUL__AVX512
 TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx512(
@@ -644,15 +651,30 @@ TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul
 TW_AVX512_TUNED __attribute__((noinline)) static void tw_f64_add_mul_avx512(
     long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
 {
-  if (m <= TW_F64_ADD_MUL_LOW_AVX512 && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
+  if (TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= TW_F64_ADD_MUL_LOW_AVX512
+      && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512,
                                b, c, ldc);
-  else if (m <= TW_F64_ADD_MUL_HALF_AVX512 && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
-    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_HALF_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512,
-                               b, c, ldc);
-  else if (m <= TW_F64_ADD_MUL_HIGH_AVX512 && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
-    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_HIGH_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512,
-                               b, c, ldc);
+  else if (2 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 2 * TW_F64_ADD_MUL_LOW_AVX512
+           && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
+    tw_f64_add_mul_tile_avx512(2 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+  else if (3 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 3 * TW_F64_ADD_MUL_LOW_AVX512
+           && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
+    tw_f64_add_mul_tile_avx512(3 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+  else if (4 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 4 * TW_F64_ADD_MUL_LOW_AVX512
+           && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
+    tw_f64_add_mul_tile_avx512(4 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+  else if (5 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 5 * TW_F64_ADD_MUL_LOW_AVX512
+           && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
+    tw_f64_add_mul_tile_avx512(5 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+  else if (6 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 6 * TW_F64_ADD_MUL_LOW_AVX512
+           && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
+    tw_f64_add_mul_tile_avx512(6 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, 1, k, a, 1, TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
   else if (n <= TW_F64_ADD_MUL_SOME_AVX512 * TW_F64_ADD_MUL_LANES_AVX512)
@@ -756,7 +778,7 @@ typedef struct {
   long second, inner, cores;
   long third;
 } tw_caches_avx2;
-TW_AVX2 static tw_caches_avx2 tw_ask_caches_avx2(void)
+TW_AVX2 static __attribute__((cold)) tw_caches_avx2 tw_ask_caches_avx2(void)
 {
   const tw_cache_avx2 given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED_AVX2;
   tw_cache_avx2 told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
@@ -826,9 +848,6 @@ typedef __m256d tw_vec_f64_avx2;
 #define TW_F64_ADD_MUL_MR_AVX2 TW_MACHINE_AVX2(14, 6, 6, 4)
 #define TW_F64_ADD_MUL_NR_AVX2 TW_MACHINE_AVX2(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES_AVX2 TW_MACHINE_AVX2(8, 4, 2, 2)
-#define TW_F64_ADD_MUL_LOW_AVX2 TW_MACHINE_AVX2(3, 3, 3, 2)
-#define TW_F64_ADD_MUL_HALF_AVX2 TW_MACHINE_AVX2(7, 3, 3, 2)
-#define TW_F64_ADD_MUL_HIGH_AVX2 TW_MACHINE_AVX2(10, 3, 3, 2)
 #define TW_F64_ADD_MUL_ALONG_AVX2 TW_MACHINE_AVX2(1, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP_AVX2 TW_MACHINE_AVX2(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS_AVX2 TW_MACHINE_AVX2(320000, 160000, 80000, 80000)
@@ -836,6 +855,7 @@ typedef __m256d tw_vec_f64_avx2;
 #define TW_F64_ADD_MUL_NV_AVX2 TW_MACHINE_AVX2(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME_AVX2 TW_MACHINE_AVX2(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS_AVX2 TW_MACHINE_AVX2(1, 1, 3, 2)
+#define TW_F64_ADD_MUL_LOW_AVX2 TW_MACHINE_AVX2(2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL__AVX2
 #define TW_F64_ADD_MUL__AVX2
 TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx2(
@@ -875,14 +895,29 @@ TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_av
 TW_AVX2 __attribute__((noinline)) static void tw_f64_add_mul_avx2(
     long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
 {
-  if (m <= TW_F64_ADD_MUL_LOW_AVX2 && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
+  if (TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= TW_F64_ADD_MUL_LOW_AVX2
+      && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
                              ldc);
-  else if (m <= TW_F64_ADD_MUL_HALF_AVX2 && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_HALF_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
+  else if (2 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 2 * TW_F64_ADD_MUL_LOW_AVX2
+           && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
+    tw_f64_add_mul_tile_avx2(2 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
                              ldc);
-  else if (m <= TW_F64_ADD_MUL_HIGH_AVX2 && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_HIGH_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
+  else if (3 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 3 * TW_F64_ADD_MUL_LOW_AVX2
+           && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
+    tw_f64_add_mul_tile_avx2(3 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
+                             ldc);
+  else if (4 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 4 * TW_F64_ADD_MUL_LOW_AVX2
+           && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
+    tw_f64_add_mul_tile_avx2(4 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
+                             ldc);
+  else if (5 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 5 * TW_F64_ADD_MUL_LOW_AVX2
+           && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
+    tw_f64_add_mul_tile_avx2(5 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
+                             ldc);
+  else if (6 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 6 * TW_F64_ADD_MUL_LOW_AVX2
+           && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
+    tw_f64_add_mul_tile_avx2(6 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
                              ldc);
   else if (n <= TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, 1, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c, ldc);
@@ -1062,8 +1097,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                                 tw_n = tw_min_avx512(TW_F64_ADD_MUL_NR_AVX512, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
-                                                     : (tw_m == TW_F64_ADD_MUL_LOW_AVX512 || tw_m == TW_F64_ADD_MUL_HALF_AVX512
-                                                         || tw_m == TW_F64_ADD_MUL_HIGH_AVX512) && tw_n == TW_F64_ADD_MUL_NR_AVX512);
+                                                     : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX512);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                             const long tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR_AVX512;
@@ -1231,8 +1265,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR_AVX2, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
-                                                     : (tw_m == TW_F64_ADD_MUL_LOW_AVX2 || tw_m == TW_F64_ADD_MUL_HALF_AVX2
-                                                         || tw_m == TW_F64_ADD_MUL_HIGH_AVX2) && tw_n == TW_F64_ADD_MUL_NR_AVX2);
+                                                     : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX2);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                             const long tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR_AVX2;
@@ -1411,8 +1444,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
-                                                     : (tw_m == TW_F64_ADD_MUL_LOW || tw_m == TW_F64_ADD_MUL_HALF
-                                                         || tw_m == TW_F64_ADD_MUL_HIGH) && tw_n == TW_F64_ADD_MUL_NR);
+                                                     : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                             const long tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR;

@@ -15,7 +15,7 @@ from codegen.region import process_region
 from codegen.source_file import open_source
 from codegen.target.kernels import kernel_texts
 from codegen.target.portable import Portable, TextVariant, together
-from codegen.verify import variants
+from codegen.verify.choices import variants
 from codegen.verify.choices.variants import wrong_choice, wrong_variants
 
 GEMM = """
