@@ -56,6 +56,7 @@ SUPPORT = {
     "tw_most_threads": ("tw_most_threads",),
     "tw_thread": ("tw_team",),
     "tw_tasks": ("tw_min", "tw_max", "tw_tasks"),
+    "tw_deal_rows": ("tw_min", "tw_max", "tw_panels", "tw_deal_rows"),
     "tw_grid": ("tw_panels", "tw_grid"),
     "tw_balance": ("tw_max", "tw_balance"),
     "tw_even_tiles": ("tw_min", "tw_max_threads", "tw_line", "tw_even_tiles"),

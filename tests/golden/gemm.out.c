@@ -225,6 +225,27 @@ TW_INLINE long tw_team_size(void) { return 1; }
 TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #endif
+#ifndef TW_DEAL
+#define TW_DEAL
+/* How many of `panels` make a task, beside `others` pieces of the other side: there are about three for each thread. */
+TW_INLINE long tw_deal_columns(long team, long others, long panels)
+{ return tw_panels(panels, tw_max(1, tw_min(panels, tw_panels(3 * team, others)))); }
+/* Rows of tiles that make a task, at most `most` of them: those with which the team is done first, if a panel takes as
+ * long to come as a tile to be computed. */
+TW_INLINE long tw_deal_rows(long team, long rows, long columns, long most)
+{
+  const long fewest = tw_panels(rows, tw_max(1, most));
+  long best = tw_panels(rows, fewest), least = 0;
+  for (long pieces = fewest; pieces <= tw_max(fewest, tw_min(rows, 3 * team)); pieces++) {
+    const long tall = tw_panels(rows, pieces), down = tw_panels(rows, tall),
+        wide = tw_deal_columns(team, down, columns);
+    const long time = tw_panels(down * tw_panels(columns, wide), team) * (tall * wide + tall + wide);
+    if (pieces == fewest || time < least)
+      best = tall, least = time;
+  }
+  return best;
+}
+#endif
 #ifndef TW_GRID
 #define TW_GRID
 /* Threads as a grid over the tiles of the result: how many rows of threads leave the busiest one the fewest tiles. Of
@@ -425,14 +446,136 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             const int tw_few = 2 * tw_rows <= tw_tall;
             const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
+            /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
+             * packed together; else each has its own part. */
+            const int tw_dealt = tw_team > 4 && tw_rows >= TW_SIZE(192) && tw_columns >= TW_SIZE(512)
+                                 && tw_depth >= TW_SIZE(192)
+                                 && (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(400000000);
+            const long tw_mb =
+                tw_share(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8, TW_F64_ADD_MUL_MR * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
             const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR + (
                                             tw_small ? tw_nr
                                             : tw_fit_run(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG,
                                                          tw_team)));
-            double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
-            if (tw_right) {
+            double *const tw_dealt_out = !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
+            double *const tw_owned =
+                tw_small || tw_dealt ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+            if (tw_dealt_out) {
+              /* Rows and columns of a task: there are some for each thread. */
+              const long tw_task_rows = tw_deal_rows(tw_team, tw_panels(tw_min(tw_rows, tw_mb), TW_F64_ADD_MUL_MR),
+                                                     tw_panels(tw_nc, tw_nr),
+                                                     tw_tall / TW_F64_ADD_MUL_MR) * TW_F64_ADD_MUL_MR;
+              const long tw_task_columns = tw_deal_columns(tw_team, tw_panels(tw_min(tw_rows, tw_mb), tw_task_rows),
+                                                           tw_panels(tw_nc, tw_nr)) * tw_nr;
+#pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
+              {
+                double tw_tile[TW_F64_ADD_MUL_MR * TW_F64_ADD_MUL_NR] = {0};
+                const int tw_once = tw_mb >= tw_rows; /* all rows in one block: it stays packed */
+                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const long tw_k = tw_min(tw_kc, p - kb);
+                  /* Blocks are packed beside those that other threads may still read. */
+                  const long tw_half = kb / tw_kc % 2;
+                  double *const tw_right = tw_dealt_out + tw_half * tw_nc * tw_kc;
+                  double *const tw_left = tw_dealt_out + 2 * tw_nc * tw_kc + tw_half * tw_mb * tw_kc;
+                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const long tw_c = tw_min(tw_nc, m - jb);
+                    for (long ib = 0; ib < n; ib += tw_mb) { /* blocks of rows */
+                      const long tw_r = tw_min(tw_mb, n - ib);
+                      if (jb > 0 || ib > 0) { /* nobody reads what was packed before */
+#pragma omp barrier
+                      }
+                      if (ib == 0) {
+                        /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
+                        const long tw_group =
+                            tw_min(TW_F64_ADD_MUL_GROUP, tw_panels(tw_panels(tw_c, tw_nr), tw_team)) * tw_nr;
+#pragma omp for schedule(dynamic) nowait
+                        /* slivers side by side, as their elements lie in memory */
+                        for (long jp = 0; jp < tw_c; jp += tw_group) {
+                          const long tw_end = tw_min(tw_c, jp + tw_group),
+                              tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR, tw_n = tw_end - tw_full;
+                          for (long kr = 0; kr < tw_k; kr++) {
+                            const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
+                            for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR) {
+                              double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
+                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
+                                __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
+                              /* all is read before it is written: nothing to be said about overlaps */
+                              double tw_v[TW_F64_ADD_MUL_NR];
+                              for (long jr = 0; jr < TW_F64_ADD_MUL_NR; jr++)
+                                tw_v[jr] = B[kb + kr][jb + jt + jr];
+                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l++)
+                                tw_to[tw_l] = tw_v[tw_l];
+                            }
+                          }
+                          if (tw_n) {
+                            const long jt = tw_full;
+                            double *const tw_to = tw_right + jt * tw_k;
+                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR; tw_z++)
+                              tw_to[tw_z] = 0;
+                            for (long kr = 0; kr < tw_k; kr++)
+                              for (long jr = 0; jr < tw_n; jr++)
+                                tw_to[kr * TW_F64_ADD_MUL_NR + jr] = B[kb + kr][jb + jt + jr];
+                          }
+                        }
+                      }
+                      if (!tw_once || jb == 0) { /* pack the left operand: slivers of TW_F64_ADD_MUL_MR rows */
+#pragma omp for schedule(dynamic) nowait
+                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR) {
+                          double *const tw_to = tw_left + it * tw_k;
+                          const long tw_n = tw_min(TW_F64_ADD_MUL_MR, tw_r - it);
+                          if (tw_n == TW_F64_ADD_MUL_MR)
+                            for (long kr = 0; kr < tw_k; kr++)
+                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR; ir++)
+                                tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
+                          else {
+                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR; tw_z++)
+                              tw_to[tw_z] = 0;
+                            for (long ir = 0; ir < tw_n; ir++)
+                              for (long kr = 0; kr < tw_k; kr++)
+                                tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
+                          }
+                        }
+                      }
+                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR) / tw_nr * tw_nr; /* so many columns */
+#pragma omp barrier
+#pragma omp for collapse(2) schedule(dynamic) nowait
+                      for (long tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
+                        for (long tw_across = 0; tw_across < tw_c; tw_across += tw_task_columns) {
+                          const long tw_bottom = tw_min(tw_r, tw_down + tw_task_rows),
+                              tw_edge = tw_min(tw_c, tw_across + tw_task_columns);
+                          for (long jp = tw_across; jp < tw_edge; jp += tw_run) {
+                            const long tw_stop = tw_min(jp + tw_run, tw_edge);
+                            for (long it = tw_down; it < tw_bottom; it += TW_F64_ADD_MUL_MR)
+                              for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR) {
+                                const long tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
+                                    tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
+                                const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                                const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
+                                                         : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR);
+                                double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
+                                const long tw_ld =
+                                    tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR;
+                                if (!tw_in_place) /* the kernel works on a copy of the tile */
+                                  for (long ir = 0; ir < tw_m; ir++)
+                                    for (long jr = 0; jr < tw_n; jr++)
+                                      tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
+                                tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                                if (!tw_in_place)
+                                  for (long ir = 0; ir < tw_m; ir++)
+                                    for (long jr = 0; jr < tw_n; jr++)
+                                      C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR + jr];
+                              }
+                          }
+                        }
+                    }
+                  }
+                }
+              }
+              tw_free(tw_dealt_out);
+            } else if (tw_owned) {
+              double *const tw_right = tw_owned;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
                 const long tw_size = tw_team_size(), tw_me = tw_thread();
@@ -444,7 +587,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                 const long tw_past = tw_min(n,
                                             tw_panels(tw_rows, TW_F64_ADD_MUL_MR) * (tw_me / tw_across + 1) / tw_down
                                                 * TW_F64_ADD_MUL_MR);
-                double *const tw_left = tw_right + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
+                double *const tw_left = tw_owned + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
                 double tw_tile[TW_F64_ADD_MUL_MR * TW_F64_ADD_MUL_NR] = {0};
                 const int tw_once = tw_first + tw_mc >= tw_past; /* all rows in one block: it stays packed */
                 for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
@@ -533,7 +676,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                   }
                 }
               }
-              tw_free(tw_right);
+              tw_free(tw_owned);
             } else { /* too small to be worth packing, or no memory for it */
               for (long i = 0; i < n; i++) /* rows */
                 for (long k = 0; k < p; k++) /* depth */

@@ -225,7 +225,7 @@ class Build:
         """What the driver prints."""
         if not (self.folder / "all").exists():
             self._compile()
-        env = {**os.environ, "OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive"}
+        env = {**os.environ, "OMP_NUM_THREADS": "5", "OMP_WAIT_POLICY": "passive"}
         done = subprocess.run(
             [*runner, "./all"], cwd=self.folder, env=env, capture_output=True, text=True, timeout=300, check=False
         )

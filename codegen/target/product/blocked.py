@@ -113,7 +113,7 @@ class ProductPrinter:
             "".join(f", tw_s{k}" for k in range(len(consts))),
             consts,
             threads,
-            threads and cut is not None and cut.deep and self._once("deep", self._is_deep),
+            threads and (cut is None or cut.deep) and self._once("deep", self._is_deep),
             self._work(how),
             what.step.careful,
             cut,
@@ -121,7 +121,7 @@ class ProductPrinter:
             self._calls(how, corners),
             "" if fixed else asked_sizes(isa, kernel),
             "" if fixed else micro_kernel(isa, kernel),
-            left_in_place(self, how, in_place_name(isa, kernel)) if as_it_lies else None,
+            place=left_in_place(self, how, in_place_name(isa, kernel)) if as_it_lies else None,
         )
 
     def _wanted(self, how: Blocking, corners: tuple[CExpr, ...], few: tuple[int | None, int | None]) -> Wanted:

@@ -108,6 +108,22 @@ class OperandPlace:
 
 
 @record
+class DealtOut:
+    """From which sizes on five threads and more take parts of the result as they come. Cores of a virtual machine
+    differ in speed, and with equal parts all wait for the slowest; but parts move between caches, and beside few
+    columns the left operand is packed that is read in place otherwise. Speed of the one over the other with AVX-512,
+    16 threads, medians of f64 and f32: 800 cubed 1.67 and 1.10, 1000 1.61 and 0.96 (another time 1.20 and 1.13), 2000
+    1.59 and 1.44, 4000 1.17 and 1.09, 200 x 2000 x 2000 1.20 and 1.31, 2000 x 600 x 2000 1.33 and 1.14; 700 0.98 and
+    1.03, 500 0.86 and 1.02, 200 0.68 and 0.76, 64 x 2000 x 2000 1.04, 2000 x 128 x 2000 0.95, 2000 x 64 x 2000 0.88,
+    2000 x 2000 x 100 0.93 and 0.98. With four threads 0.91 (f32, 128 x 2000 x 2000) to 1.12."""
+
+    rows: int = 192
+    columns: int = 512
+    depth: int = 192
+    work: int = 400_000_000
+
+
+@record
 class ProductView:
     """Everything the template prints."""
 
@@ -135,7 +151,7 @@ class ProductView:
     consts: str
     const_decls: tuple[str, ...]
     threads: bool
-    tasks: bool  # threads take parts of the result as they come; else each has its own
+    tasks: bool  # threads take parts of the result as they come, where the depth is cut or there is much work
     parallel_if: str
     careful: bool  # store only what has changed
     cut: CornerTexts | None
@@ -143,6 +159,7 @@ class ProductView:
     exact: tuple[ExactCall, ...] = ()
     asked: str = ""  # sizes of a tile that the kernel is given first, of m and n
     chosen: str = ""  # text of the kernels, where the one that is called chooses by the tile's size
+    dealt: DealtOut = DealtOut()
     place: OperandPlace | None = None  # of the left operand, where it need not be packed
 
     @property

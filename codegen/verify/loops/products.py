@@ -93,17 +93,16 @@ class RegionReader(TreeReader):
             if cursor.expect("if").text != (call.test or "1"):
                 raise Unread("a kernel for certain sizes has another test")
             cursor.skip_to_else()
-        if not nested:
-            self._to_plain_nest()
+        tests = len(calls) + (0 if nested else self._to_plain_nest())
         cursor.log[start:] = [PRODUCT]
         plain()
         end = len(cursor.log)
-        for _ in range(len(calls) + (not nested)):
+        for _ in range(tests):
             cursor.expect("/if")
         del cursor.log[end:]
 
-    def _to_plain_nest(self) -> None:
-        """Along the block up to the branch that runs where nothing is packed."""
+    def _to_plain_nest(self) -> int:
+        """Along the block up to the branch that runs where nothing is packed. Gives how many conditions it is in."""
         cursor = self.cursor
         if not cursor.next_statement().startswith("const long tw_rows = "):
             raise Unread("a product is not there")
@@ -121,12 +120,20 @@ class RegionReader(TreeReader):
                 raise Unread("a product without a plain nest")
             end = cursor.end_of(cursor.at)
             if e.kind == "if" and cursor.events[end + 1].kind in _ENDS:
-                first = cursor.at
-                cursor.take()
-                cursor.skip_to_else()
-                _check_given_back(e.text, asked, cursor.events[first + 1 : cursor.at - 1])
-                return
+                return self._past_packed(asked)
             cursor.at = end + 1
+
+    def _past_packed(self, asked: frozenset[str]) -> int:
+        """`if (memory) { ... } else`, for each memory that was asked for. Gives how many there are."""
+        cursor, tests = self.cursor, 0
+        while not tests or asked:
+            first = cursor.at
+            test = cursor.expect("if").text
+            cursor.skip_to_else()
+            _check_given_back(test, asked, cursor.events[first + 1 : cursor.at - 1])
+            asked -= {test}
+            tests += 1
+        return tests
 
     def _check_blocked(self, node: ProductNode, here: Place) -> Sequence[ExactCall]:
         from codegen.target.product.blocked import ProductPrinter
@@ -175,9 +182,10 @@ class RegionReader(TreeReader):
 
 
 def _check_given_back(test: str, asked: frozenset[str], events: Sequence[Event]) -> None:
-    """Memory that a product asked for is given back where there was some, at the end and once."""
+    """Memory that a product asked for is given back where there was some, at the end and once; that of the other
+    branches is not."""
     frees = [k for k, e in enumerate(events) if "tw_free(" in e.text]
     if not asked and not frees:
         return
-    if frees != [len(events) - 1] or asked != {test} or events[-1].text != f"tw_free({test});":
+    if frees != [len(events) - 1] or test not in asked or events[-1].text != f"tw_free({test});":
         raise Unread("memory of a product is not given back")

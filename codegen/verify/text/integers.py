@@ -48,6 +48,11 @@ def negated(c: IntegerCondition) -> IntegerCondition:
     return IntegerCondition("or" if c.op == "and" else "and", tuple(map(negated, c.args)))
 
 
+def is_known(c: IntegerCondition) -> bool:
+    """Can everything that it asks for be said in polynomials?"""
+    return c.op != "unknown" and all(map(is_known, c.args))
+
+
 def ways(c: IntegerCondition) -> list[list[Poly]]:
     """The condition as alternatives, each a list of facts."""
     if c.op == "ge":
@@ -206,6 +211,12 @@ class Integers:
             some = f.opaque(name, *args)
             f.learn(some - 1, args[-1] - some)
             return some
+        if name in ("tw_deal_rows", "tw_deal_columns"):
+            for x in args[:3]:
+                self._positive(name, x)
+            panels = f.opaque(name, *args)
+            f.learn(panels - 1)
+            return panels
         if name == "tw_balance":
             for x in args[1:3]:
                 self._positive(name, x)

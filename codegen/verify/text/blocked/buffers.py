@@ -63,7 +63,7 @@ class Buffers(RegisterTiles):
             raise Unread("threads fill a buffer that others may still read")
         if area in team.before:
             raise Unread("threads fill a buffer that others may still fill")
-        team.unclean = True
+        team.unclean = min(team.unclean, team.met)
         team.filling |= {area}
 
     def _in_unit(self, side: PackedOperand, o: Poly) -> tuple[int, Poly, Poly]:

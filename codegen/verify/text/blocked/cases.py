@@ -34,16 +34,16 @@ class Cases(Declarations):
         if facts is None:
             return []
         kept, team = self._keep(), self.team
-        dirty, filling = team.dirty, team.filling
+        state, met = team.state, team.met
         self.facts = facts
         prepare()
         try:
             found = self.block(body)
-            team.ends.append((team.dirty, team.filling))
+            team.ends.append(team.state)
             return [(facts, found, tuple(given))]
         finally:
             self._restore(kept)
-            team.dirty, team.filling = dirty, filling
+            team.state, team.met = state, met
 
     def _keep(self) -> tuple[Any, ...]:
         return (self.facts, dict(self.names), dict(self.held), dict(self.tiles),

@@ -12,6 +12,8 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes, pointee
 
+HALF, TWO = var("tw_half"), Node("number", "2")
+
 
 class Declarations(Depths):
     """What a declaration makes known."""
@@ -54,6 +56,8 @@ class Declarations(Depths):
     def _long(self, name: str, value: Node) -> Poly | BufferPointer:
         if value.kind == "call" and value.text in ("tw_team_size", "tw_thread"):
             return self._thread_number(value.text)
+        if name == str(HALF):
+            return self._turn(value)
         if value.kind == "call" and value.text == "tw_grid":
             size = self._integers().value(value.kids[0])
             down = var("tw_grid()")
@@ -80,6 +84,19 @@ class Declarations(Depths):
         samples.give(str(me), samples.random.randrange, size)
         self.facts.learn(size - 1, self.team.most - size, me, size - 1 - me)
         return size if call == "tw_team_size" else me
+
+    def _turn(self, value: Node) -> Poly:
+        """The number of an iteration of the team's outermost loop, modulo two."""
+        number, halves = value.kids if value[:2] == ("binary", "%") else (NOUGHT, NOUGHT)
+        if number[:2] != ("binary", "/") or halves != TWO or len(self.open) != 1 or not self.team.inside:
+            raise Unread(f"a half of buffers: {show(value)}")
+        (lp,), (way, step) = self.open, map(self._integers().value, number.kids)
+        if way != var(lp.name) - lp.first or step != lp.step:
+            raise Unread(f"halves of buffers are not used in turn: {show(value)}")
+        self.facts.samples.give(str(HALF), lambda w, s: w // max(1, s) % 2, way, step)
+        self.facts.learn(HALF, 1 - HALF)
+        self.team.turn = 1
+        return HALF
 
     def _across(self, size: Poly, down: Poly) -> Poly:
         """The grid's rows divide the threads, so its columns are an integer, and each thread has a place in it."""
@@ -130,7 +147,9 @@ class Declarations(Depths):
         if value == NEXT:
             return self._table(name)
         if value.kind == "choose" and value.kids[2].kind == "call" and value.kids[2].text == "tw_alloc":
-            return self._allocated(value.kids[2].kids[0])
+            if value.kids[1] != NOUGHT:
+                raise Unread(f"{name} may be no memory: {show(value)}")
+            return self._allocated(value.kids[0], value.kids[2].kids[0])
         value = self._taken(value)
         if value.kind == "unary" and value.text == "&":
             return BufferPointer("element", ZERO, value.kids[0])
@@ -141,6 +160,8 @@ class Declarations(Depths):
         found = self.names.get(base.text) if base.kind == "name" else None
         if isinstance(found, LocalArray):
             return BufferPointer(base.text, at)
+        if isinstance(found, Heap) and self.team.turn:
+            return self._half(name, found, at)
         if isinstance(found, Heap):
             if name == "tw_left" and "left" not in self.buffers.areas:
                 return self._divided(found, at)
@@ -149,7 +170,7 @@ class Declarations(Depths):
             return BufferPointer(found.of, found.at + at)
         raise Unread(f"a pointer {name} = {show(value)}")
 
-    def _allocated(self, size: Node) -> Heap:
+    def _allocated(self, unless: Node, size: Node) -> Heap:
         each = var(f"sizeof {self.claim.packed}")
         elements, rest = self._integers().value(size).divided(each)
         if not self.claim.tables and rest != ZERO:
@@ -158,7 +179,7 @@ class Declarations(Depths):
         offsets = (rest - 64).over(var("sizeof long")) if self.claim.tables else ZERO
         if offsets is None:
             raise Unread(f"memory of {rest} bytes for offsets")
-        return Heap(elements, offsets)
+        return Heap(elements, offsets, unless)
 
     def _divided(self, heap: Heap, at: Poly) -> BufferPointer:
         """The left operand's buffer begins behind the right one's; each thread may have its own."""
@@ -171,6 +192,18 @@ class Declarations(Depths):
             raise Unread(f"a buffer of {heap.size} elements is too small for {at + size}")
         self.buffers.areas = {"right": start, "left": size}
         return BufferPointer("left", ZERO)
+
+    def _half(self, name: str, heap: Heap, at: Poly) -> BufferPointer:
+        """One of the halves of an operand's buffer: those of the right one come first."""
+        start, size = self.facts.put(at, {str(HALF): ZERO}), at.part(str(HALF))
+        areas = self.buffers.areas
+        right = name == "tw_right" and start == ZERO
+        left = name == "tw_left" and "right" in areas and self.facts.holds(start - areas["right"] * 2)
+        room = self.facts.holds(size) and self.facts.holds(heap.size - start - size * 2)
+        if not self.team.turn or at != start + HALF * size or not (right or left) or not room:
+            raise Unread(f"{name} is no half of a buffer")
+        areas[name[3:]] = size
+        return BufferPointer(name[3:], ZERO)
 
 
 def takes_address(node: Node) -> bool:

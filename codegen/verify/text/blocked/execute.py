@@ -6,18 +6,21 @@ buffer's content is known by the box of coordinates that hold the operand's valu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from functools import partial
 
 from codegen.verify.text.blocked.choice import written_out
 from codegen.verify.text.blocked.corners import at as corner
 from codegen.verify.text.blocked.corners import none_belongs, with_depth
 from codegen.verify.text.blocked.elements import PREFETCH
 from codegen.verify.text.blocked.loops import BlockedLoops
-from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, Heap, LocalArray
+from codegen.verify.text.blocked.state import TARGET, Buffered, BufferPointer, Effects, Heap, LocalArray, Made, Team
 from codegen.verify.text.integers import UNKNOWN, IntegerCondition, decided, is_test, negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
+
+MEET = Node("block", "", (Node("line", "#pragma omp barrier"),))
 
 
 class BlockRun(BlockedLoops):
@@ -75,6 +78,9 @@ class BlockRun(BlockedLoops):
 
     def _if(self, node: Node) -> Effects:
         cond, then, orelse = node.kids
+        if then == MEET and orelse is NOTHING:
+            self._waits_later(cond)
+            return {}
         if orelse is NOTHING:
             cond = self._but_for_changes(cond, then)
             if cond is NOTHING:
@@ -83,6 +89,8 @@ class BlockRun(BlockedLoops):
         if moved is not None:
             return moved
         if cond.kind == "name" and isinstance(self.names.get(cond.text), Heap):
+            if orelse.kind == "if":
+                return self._either(cond.text, then, orelse)
             return self._statement(then)  # without memory, the plain nest runs
         c = self._integers().cond(cond)
         known = decided(c, self.facts)
@@ -101,6 +109,27 @@ class BlockRun(BlockedLoops):
         self.team.join(ended)
         kept = self._from_before(cases, before) if orelse is NOTHING else None
         return self._agreed(cases) if kept is None else kept
+
+    def _either(self, memory: str, then: Node, orelse: Node) -> Effects:
+        """Two ways to do the whole work, each in memory of its own, of which one was asked for."""
+        unless = {name: heap.unless for name, heap in self._heaps().items()}
+        names, first = set(unless), unless.pop(memory)
+        asked = first.kids[0] if first[:2] == ("unary", "!") else NOTHING
+        apart = [asked in (x.kids if x[:2] == ("binary", "||") else (x,)) for x in unless.values()]
+        if self.open or self.team.inside or asked is NOTHING or not all(apart):
+            raise Unread(f"{memory} is not the only memory that is asked for")
+        cases = list[Made]()
+        for body, unused in ((then, names - {memory}), (orelse, {memory})):
+            self.buffers, self.team = Buffered(), Team()
+            cases += self._case(partial(self._forget, unused), (), (body,))
+        self._forget(names)
+        return self._agreed(cases)
+
+    def _heaps(self) -> dict[str, Heap]:
+        return {name: x for name, x in self.names.items() if isinstance(x, Heap)}
+
+    def _forget(self, names: Set[str]) -> None:
+        self.names = {name: x for name, x in self.names.items() if name not in names}
 
     def _but_for_changes(self, cond: Node, then: Node) -> Node:
         """A condition without `the element differs from what it was`, which is asked last: storing an element then is
@@ -162,7 +191,7 @@ class BlockRun(BlockedLoops):
             self._deal(" ".join(words[3:]))
         elif words == ["#pragma", "omp", "barrier"]:
             self._together()
-            self.team.meet()
+            self.team.meet(len(self.open))
         else:
             raise Unread(text)
         return {}
@@ -202,7 +231,7 @@ class BlockRun(BlockedLoops):
 
     def _freed(self, e: Node) -> Effects:
         """The memory of all buffers is given back once, when no thread uses it any more."""
-        heap = next((name for name, x in self.names.items() if isinstance(x, Heap)), "")
+        heap = next(iter(self._heaps()), "")
         if e.kids != (Node("name", heap),) or self.open or self.forked or self.team.inside:
             raise Unread(f"memory is given back: {show(e)}")
         self.names = {n: x for n, x in self.names.items() if not isinstance(x, (Heap, BufferPointer))}

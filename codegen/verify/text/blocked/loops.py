@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.verify.text.blocked.cases import Cases
-from codegen.verify.text.blocked.state import NOUGHT, TARGET, THREAD, BufferPointer, Effects, LocalArray
+from codegen.verify.text.blocked.state import NEVER, NOUGHT, TARGET, THREAD, BufferPointer, Effects, LocalArray
 from codegen.verify.text.facts import Facts
+from codegen.verify.text.integers import is_known, negated, ways
+from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
-from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.spans import CountedLoop, Effect, over_loop, over_team
 
 
@@ -29,20 +31,23 @@ class BlockedLoops(Cases):
     def _iterated(self, lp: CountedLoop, body: Node, shared: bool) -> Effects:
         """All iterations of a loop, whether each thread runs them or they share them."""
         team, local = self.team, lp.name.split(".")[0]
-        dirty, unclean, team.unclean = team.dirty, team.unclean, False
-        filling = team.filling
+        state, met, marks = team.state, team.met, (team.unclean, team.early)
+        dirty, filling, updating = state
+        team.unclean = team.early = NEVER
         names = dict(self.names)
         self.open.append(lp)
         found = self._all(lp, local, body, shared)
         self.open.pop()
         self.names = names
-        if team.unclean and team.dirty and not dirty:
+        if team.unclean <= len(self.open) and team.dirty and not dirty:
             raise Unread("threads fill a buffer that others may still read")
         if not team.dealing and team.filling - filling:
             raise Unread("threads fill a buffer that others may still fill")
-        team.unclean = team.unclean or unclean
+        if team.early <= len(self.open) and team.updating and not updating:
+            raise Unread("threads go on while others update what may be theirs")
+        team.unclean, team.early, team.met = min(team.unclean, marks[0]), min(team.early, marks[1]), met
         if not self.facts.holds(lp.past - 1 - lp.first):  # in a loop that may not run nobody may have waited
-            team.dirty, team.filling = team.dirty or dirty, team.filling | filling
+            team.may_be([team.state, state])
         return found
 
     def _all(self, lp: CountedLoop, local: str, body: Node, shared: bool) -> Effects:
@@ -160,10 +165,29 @@ class BlockedLoops(Cases):
         if self.team.most is None or self.forked or any(self.facts.mentions(p, THREAD) for p in bounds):
             raise Unread("threads would wait for others that do not come")
 
+    def _waits_later(self, cond: Node) -> None:
+        """`if (cond) { barrier }`, which all threads come to wait at but for the very first time: then nobody has done
+        anything yet that others would have to wait for. Or but for the first time in each iteration of a loop that uses
+        halves of buffers in turn: those that are filled now were read two iterations ago, before threads filled the
+        other ones, and waited until all had."""
+        self._together()
+        asked = self._integers().cond(cond)
+        alike = all(n.kind != "choose" for n in nodes(cond)) and is_known(asked)
+        if not alike or any(self.facts.mentions(p, THREAD) for w in ways(asked) for p in w):
+            raise Unread(f"some threads may wait for others that do not: {show(cond)}")
+        if any(self.team.state):
+            raise Unread("threads do not wait for others at first")
+        for facts in filter(None, map(self.facts.assume, ways(negated(asked)))):
+            if not all(facts.holds(lp.first - var(lp.name)) for lp in self.open[self.team.turn :]):
+                raise Unread(f"threads do not wait for others: {show(cond)}")
+        self.team.meet(len(self.open))
+
     def _deal(self, clauses: str) -> None:
         """`#pragma omp for`: each iteration of the loop that follows goes to one thread, in any order. Threads without
         numbers all take the same way to it, whatever the conditions around it."""
-        known = {"": (1, True), "nowait": (1, False), "collapse(2) schedule(dynamic)": (2, True)}
+        dynamic = "schedule(dynamic) nowait"
+        known = {"": (1, True), "nowait": (1, False), dynamic: (1, False),
+                 "collapse(2) schedule(dynamic)": (2, True), f"collapse(2) {dynamic}": (2, False)}  # fmt: skip
         team = self.team
         if clauses not in known or (clauses and team.numbered) or team.dealing:
             raise Unread(f"threads share a loop: {clauses}")
@@ -181,14 +205,16 @@ class BlockedLoops(Cases):
         if loops > 1 and body.kind != "for":
             raise Unread("there are no two loops to share")
         team.dealing, team.before, team.shared = True, team.filling, loops - 1
+        updating, met = team.updating, team.met
         found = self._iterated(lp, body, True)
         team.dealing, team.before = False, frozenset()
         if TARGET in found:
-            if team.numbered or not team.waits:
+            if team.numbered or updating:
                 raise Unread("threads go on while others update what may be theirs")
-            team.tasks = True
+            team.tasks = team.updating = True
+            team.early = min(team.early, met)
         if team.waits:
-            team.meet()
+            team.meet(len(self.open))
         return found
 
     def _threads(self, body: Sequence[Node]) -> Effects:
@@ -196,7 +222,7 @@ class BlockedLoops(Cases):
         self.names = {n: x for n, x in self.names.items() if not isinstance(x, LocalArray)}
         e = self.block(body).get(TARGET)
         team, self.team.most = self.team, None
-        team.meet()
+        team.meet(len(self.open))
         if e is None or team.tasks:
             return {} if e is None else {TARGET: e}
         parts = [("column of tw_me", team.grid.get("across")), ("row of tw_me", team.grid.get("down"))]

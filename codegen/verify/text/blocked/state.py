@@ -19,6 +19,7 @@ from codegen.verify.text.spans import CountedLoop, Effect, Span
 TARGET = "target"
 THREAD = ("tw_thread()", "row of tw_me", "column of tw_me")
 NOUGHT = Node("number", "0")
+NEVER = 1000  # more than there are loops
 
 
 class BufferPointer(NamedTuple):
@@ -56,10 +57,11 @@ class ScratchTile(NamedTuple):
 
 
 class Heap(NamedTuple):
-    """Memory for so many elements, and for so many offsets behind them."""
+    """Memory for so many elements, and for so many offsets behind them; none is asked for on a condition."""
 
     size: Poly
-    spare: Poly = ZERO
+    spare: Poly
+    unless: Node
 
 
 Effects = dict[str, Effect]
@@ -95,24 +97,41 @@ class Team:
         self.tasks = False  # parts of the target were
         self.own: set[str] = set()  # buffers of which each thread has one
         self.dirty = False  # somebody may still read what threads share
-        self.unclean = False  # it was filled before a barrier
+        self.met = 0  # in this iteration of so many of the loops around they waited for each other
+        self.unclean = NEVER  # the same, of whenever they filled it
         self.filling: frozenset[str] = frozenset()  # buffers that somebody may still fill
         self.before: frozenset[str] = frozenset()  # the same, when the loop that is shared began
-        self.ends: list[tuple[bool, frozenset[str]]] = []  # what may still be read and filled where cases end
+        self.updating = False  # somebody may still update the target
+        self.early = NEVER  # `met`, of whenever they did without waiting
+        self.turn = 0  # so many loops are around it and the one whose iterations use halves of the buffers in turn
+        self.ends: list[tuple[bool, frozenset[str], bool]] = []  # the state where cases end
 
     @property
     def inside(self) -> bool:
         return self.most is not None
 
-    def meet(self) -> None:
-        """A barrier: whatever somebody did before it is done."""
-        self.dirty, self.filling = False, frozenset()
+    def meet(self, loops: int) -> None:
+        """A barrier in so many loops: whatever somebody did before it is done."""
+        self.dirty, self.filling, self.updating, self.met = False, frozenset(), False, loops
+
+    @property
+    def state(self) -> tuple[bool, frozenset[str], bool]:
+        """What may still be read, filled and updated."""
+        return self.dirty, self.filling, self.updating
+
+    @state.setter
+    def state(self, to: tuple[bool, frozenset[str], bool]) -> None:
+        self.dirty, self.filling, self.updating = to
+
+    def may_be(self, states: Sequence[tuple[bool, frozenset[str], bool]]) -> None:
+        """One of these states, whichever it is."""
+        dirty, filling, updating = zip(*states, strict=True)
+        self.state = any(dirty), frozenset().union(*filling), any(updating)
 
     def join(self, first: int) -> None:
         """Whatever may be so in one of the cases since then."""
         if len(self.ends) > first:
-            self.dirty = any(dirty for dirty, _ in self.ends[first:])
-            self.filling = frozenset().union(*(filling for _, filling in self.ends[first:]))
+            self.may_be(self.ends[first:])
         del self.ends[first:]
 
 

@@ -39,6 +39,11 @@ int main(void)
         const long tasks = tw_tasks(n, 2, m * unit * 8, 16);
         if (tasks < n || tasks > 2 * n || (n == 1 && tasks != 1))
           return 7;
+        const long wide = tw_deal_columns(n, m, unit), tall = tw_deal_rows(n, m, unit, 3);
+        if (wide < 1 || wide > unit || (m >= 3 * n && wide != unit) || tall < 1 || tall > 3)
+          return 8;
+        if (tw_deal_rows(n, m, unit, 0) != 1) /* blocks may be smaller than a tile */
+          return 9;
         const long down = tw_grid(n, m, unit);
         if (down < 1 || down > n || n % down)
           return 4;
@@ -51,7 +56,7 @@ int main(void)
 
 @pytest.mark.parametrize("compiler", with_openmp()[:1])
 def test_helpers_keep_their_contracts(compiler: str, tmp_path: Path) -> None:
-    parts = ("tw_panels", "tw_share", "tw_grid", "tw_tasks")
+    parts = ("tw_panels", "tw_share", "tw_grid", "tw_tasks", "tw_deal_rows")
     names = frozenset({"tw_min", "tw_max", *parts, "tw_fits", "tw_fits_unsigned"})
     source = tmp_path / "helpers.c"
     source.write_text(emit_support(names, frozenset(), SupportOptions()) + TEST, encoding="utf-8")

@@ -87,7 +87,9 @@ FEW = """void f(int l, double A[3][l], double B[l][5], double C[3][5])
 """
 
 
-# Rows take different numbers of steps: threads take parts of the result as they come.
+# Few steps: threads keep to their own parts of the result.
+SHALLOW = SOURCE.replace("k < l", "k < 48").replace("A[n][l]", "A[n][48]").replace("B[l][m]", "B[48][m]")
+# Else they take parts of it as they come, also where rows take different numbers of steps.
 STEPS = SOURCE.replace("k < l", "k <= i")
 
 
@@ -106,7 +108,8 @@ def printed(target: str, source: str = SOURCE, isa: str = "avx2") -> RegionText:
     return emit_region(made.program.scop, made.code, Surroundings(), target != "c")
 
 
-FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUARDED, "few": FEW, "steps": STEPS}
+FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUARDED, "few": FEW, "steps": STEPS,
+         "shallow": SHALLOW}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -267,6 +270,60 @@ TASKS = {
     "the buffer is too small": ("tw_alloc((tw_nc + tw_mb)", "tw_alloc((tw_nc + tw_mc)", 0),
     "a team in a team": (SHARED, "#pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)", 0),
 }
+DEALT = "#pragma omp for schedule(dynamic) nowait"
+PARTS = "#pragma omp for collapse(2) schedule(dynamic) nowait"
+AGAIN = "if (jb > 0 || ib > 0)"
+LEFT = "2 * tw_nc * tw_kc + tw_half * tw_mb * tw_kc"
+DEALT_OUT = {
+    "packing is not waited for": ("#pragma omp barrier", ";", 1),
+    "the next block of rows is packed too early": (AGAIN, "if (jb > 0)", 0),
+    "the next block of columns is packed too early": (AGAIN, "if (ib > 0)", 0),
+    "no block waits for the one before": (AGAIN, "if (kb > 0 && kb < 0)", 0),
+    "some threads wait, by a choice": (AGAIN, "if (jb > 0 || ib > 0 || (tw_thread() ? 1 : 0))", 0),
+    "the barrier asks for what is not known": (AGAIN, "if (jb > 0 || ib > 0 || A[0][0] > 0)", 0),
+    "a half is used twice": ("kb / tw_kc % 2", "kb / (2 * tw_kc) % 2", 0),
+    "always the same half": ("kb / tw_kc % 2", "0", 0),
+    "halves by elements": ("kb / tw_kc % 2", "kb % 2", 0),
+    "three halves": ("kb / tw_kc % 2", "kb / tw_kc % 3", 0),
+    "all blocks of the right operand in one half": ("tw_dealt_out + tw_half * tw_nc * tw_kc;", "tw_dealt_out;", 0),
+    "all blocks of the left operand in one half": (LEFT, "2 * tw_nc * tw_kc", 0),
+    "halves overlap": (LEFT, LEFT.replace("tw_half * tw_mb", "tw_half * tw_nr"), 0),
+    "operands overlap": (LEFT, LEFT[4:], 0),
+    "memory for one half": ("tw_alloc(2 * ", "tw_alloc(", 0),
+    "every thread packs all of the right operand": (DEALT, "", 0),
+    "every thread packs all of the left operand": (DEALT, "", 1),
+    "the right operand is packed once": ("if (ib == 0)", "if (ib == 0 && kb == 0)", 0),
+    "every thread runs all tasks": (PARTS, "", 0),
+    "packing waits, tasks are not waited for": (DEALT, "#pragma omp barrier\n;", 1),
+    "another loop is shared with them": (PARTS, PARTS.replace("2", "3"), 0),
+    "each step is a task": ("for (long kb = 0;", DEALT + "\nfor (long kb = 0;", 0),
+    "some threads wait": ("if (!tw_once || jb == 0) {", "if (!tw_once || jb == 0) {\n#pragma omp barrier\n", 0),
+    "threads differ": ("tw_once = tw_mb >= tw_rows", "tw_once = tw_mb >= tw_rows + tw_thread()", 0),
+    "tasks overlap in rows": ("tw_bottom = tw_min(tw_r, tw_down + tw_task_rows)", "tw_bottom = tw_r", 0),
+    "rows between tasks are lost": ("tw_down += tw_task_rows", "tw_down += tw_task_rows + 6", 0),
+    "tasks in a triangle": ("long tw_across = 0;", "long tw_across = tw_down;", 0),
+    "blocks of rows overlap": ("ib += tw_mb", "ib += tw_task_rows", 0),
+    "the buffer is too small": ("(tw_nc + tw_mb)", "(tw_nc + tw_nr)", 0),
+    "a team in a team": (PARTS, "#pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)", 0),
+}
+# Two ways in one text: which one is taken, and that the second is right as well.
+EITHER = {
+    "memory for both": ("tw_small || tw_dealt ? 0", "tw_small ? 0", 0),
+    "memory for both at times": ("tw_small || tw_dealt ? 0", "tw_small && tw_dealt ? 0", 0),
+    "memory for the second in the first's turn": ("tw_small || tw_dealt ? 0", "tw_small || !tw_dealt ? 0", 0),
+    "memory for the first at other times": ("!tw_dealt ? 0", "tw_small ? 0", 0),
+    "no memory, but something else": ("!tw_dealt ? 0", "!tw_dealt ? tw_next", 0),
+    "the first works in the other's memory": ("tw_right = tw_dealt_out + tw_half", "tw_right = tw_owned + tw_half", 0),
+    "the second works in the first's memory": ("tw_right = tw_owned;", "tw_right = tw_dealt_out;", 0),
+    "the second has a part in the first's memory": ("tw_left = tw_owned", "tw_left = tw_dealt_out", 0),
+    "the first gives back the other's memory": ("tw_free(tw_dealt_out);", "tw_free(tw_owned);", 0),
+    "the second gives back the first's memory": ("tw_free(tw_owned);", "tw_free(tw_dealt_out);", 0),
+    "the second has too little memory": ("(tw_nc + tw_team * tw_mc)", "(tw_nc + tw_mc)", 0),
+    "the second leaves out rows": ("ib = tw_first;", "ib = tw_first + 6;", 0),
+    "the second does not wait": ("#pragma omp barrier", ";", 2),
+    "threads of the second have the same rows": ("tw_me / tw_across + 1", "tw_me / tw_across + 2", 0),
+    "the first has parts by threads' numbers": ("tw_once = tw_mb", "tw_a = tw_thread(); const int tw_once = tw_mb", 0),
+}
 
 
 CORNERS = {
@@ -379,7 +436,7 @@ def test_wrong_choices_of_kernels_are_refused(what: str) -> None:
 
 @pytest.mark.parametrize("what", THREADS)
 def test_damaged_teams_are_refused(what: str) -> None:
-    emitted = printed("openmp")
+    emitted = printed("openmp", SHALLOW)
     assert wrong_products(changed(emitted.plain, *THREADS[what]), emitted.products)
 
 
@@ -389,7 +446,13 @@ def test_damaged_tasks_are_refused(what: str) -> None:
     assert wrong_products(changed(emitted.plain, *TASKS[what]), emitted.products)
 
 
-@pytest.mark.parametrize("source", [SOURCE, STEPS])
+@pytest.mark.parametrize("what", {**DEALT_OUT, **EITHER})
+def test_damaged_parts_that_are_dealt_out_are_refused(what: str) -> None:
+    emitted = printed("openmp")
+    assert wrong_products(changed(emitted.plain, *{**DEALT_OUT, **EITHER}[what]), emitted.products)
+
+
+@pytest.mark.parametrize("source", [SHALLOW, SOURCE, STEPS])
 def test_a_tile_that_threads_share_is_refused(source: str) -> None:
     emitted, tile = printed("openmp", source), "double tw_tile[6 * 8] = {0};"
     text = changed(emitted.plain, tile, "", 0)
