@@ -46,19 +46,19 @@ REMARKS: tuple[Entry, ...] = (
         "#pragma skop",
     ),
     Entry(
-        "no-effect",
-        WARNING,
-        "An option was given that the target does not look at, or twice with different words: the last counts.",
-        "Leave it out, or give the target that it is for.",
-        "tilewright gen x.c --target openmp --threads 8,8",
-    ),
-    Entry(
         "no-dispatch",
         WARNING,
         "With `--dispatch`, a function gets no versions for instruction sets, because a copy of it could mean "
         "something else than the function itself, or cannot be called as it is.",
         "Put the region into a function of its own that has nothing of the kind.",
         "static int calls; ... #pragma scop",
+    ),
+    Entry(
+        "no-effect",
+        WARNING,
+        "An option was given that the target does not look at, or twice with different words: the last counts.",
+        "Leave it out, or give the target that it is for.",
+        "tilewright gen x.c --target openmp --threads 8,8",
     ),
     Entry("no-region", WARNING, "The file has no `#pragma scop`.", "Mark the loops to transform."),
     Entry(

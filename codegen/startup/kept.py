@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from codegen.startup import deferred, files, modules
+from codegen.startup import files, modules
 
 _patterns: bool | None = None  # were any kept when this process began? None: it takes nothing from others
 
 
 def use() -> None:
-    """From now on modules and patterns that are kept are taken from there, and what few runs use is not loaded."""
+    """From now on modules and patterns that are kept are taken from there."""
     global _patterns
-    deferred.use()
     modules.use()
     from codegen.startup import regexes  # as one that is kept
 

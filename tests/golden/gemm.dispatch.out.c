@@ -1007,12 +1007,15 @@ static inline __attribute__((unused)) int tw_level(void)
 #endif
 /* Matrix product: three loops, tiled for the cache. */
 #ifdef TW_DISPATCH
-TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m])
+TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p],
+                                        double B[p][m])
 {
     /* tilewright: region 1 of gemm: blocked product S2; threads over i; vectors along j */
     {
       /* The fast version assumes: arrays do not overlap. */
-      if (tw_apart_avx512(1, 3, (tw_span_avx512[]){ TW_SPAN_AVX512(C, 0, n), TW_SPAN_AVX512(A, 0, n), TW_SPAN_AVX512(B, 0, p) })) {
+      if (tw_apart_avx512(1, 3,
+                          (tw_span_avx512[]){ TW_SPAN_AVX512(C, 0, n), TW_SPAN_AVX512(A, 0, n),
+                                              TW_SPAN_AVX512(B, 0, p)})) {
         if ((double)n * m < TW_PARALLEL_MIN) {
           for (long i = 0; i < n; i++)
 #pragma omp simd
@@ -1027,12 +1030,14 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
         }
         if (n >= 1 && m >= 1 && p >= 1) {
           /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
-           * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR_AVX512 x TW_F64_ADD_MUL_NR_AVX512. */
+           * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR_AVX512 x
+           * TW_F64_ADD_MUL_NR_AVX512. */
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
             const long tw_nr = TW_F64_ADD_MUL_NR_AVX512; /* columns of a register tile */
             const long tw_team =
-                (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX512) ? tw_max_threads_avx512() : 1;
+                (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX512)
+                    ? tw_max_threads_avx512() : 1;
             const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(TW_F64_ADD_MUL_DIRECT_AVX512);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
             const long tw_deep = TW_SIZE(tw_small ? 1
@@ -1047,29 +1052,37 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_tall;
             const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
-            const long tw_nc = tw_share_avx512(tw_columns, tw_min_avx512(tw_max_avx512(tw_nr, tw_beside), tw_wide), tw_nr);
+            const long tw_nc =
+                tw_share_avx512(tw_columns, tw_min_avx512(tw_max_avx512(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
             const int tw_dealt = tw_team > 4 && tw_rows >= TW_SIZE(192) && tw_columns >= TW_SIZE(512)
                                  && tw_depth >= TW_SIZE(192)
                                  && (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(400000000);
             const long tw_mb =
-                tw_share_avx512(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8, TW_F64_ADD_MUL_MR_AVX512 * tw_team);
+                tw_share_avx512(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8,
+                                TW_F64_ADD_MUL_MR_AVX512 * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
             const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX512 + (
                                             tw_small ? tw_nr
-                                            : tw_fit_run_avx512(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512,
+                                            : tw_fit_run_avx512(tw_deep, tw_nr, (long)sizeof(double),
+                                                                TW_F64_ADD_MUL_ALONG_AVX512,
                                                          tw_team)));
-            double *const tw_dealt_out = !tw_dealt ? 0 : tw_alloc_avx512(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
+            double *const tw_dealt_out =
+                !tw_dealt ? 0 : tw_alloc_avx512(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
             double *const tw_owned =
                 tw_small || tw_dealt ? 0 : tw_alloc_avx512((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
             if (tw_dealt_out) {
               /* Rows and columns of a task: there are some for each thread. */
-              const long tw_task_rows = tw_deal_rows_avx512(tw_team, tw_panels_avx512(tw_min_avx512(tw_rows, tw_mb), TW_F64_ADD_MUL_MR_AVX512),
+              const long tw_task_rows = tw_deal_rows_avx512(tw_team,
+                                                            tw_panels_avx512(
+                                                                tw_min_avx512(tw_rows, tw_mb),
+                                                                TW_F64_ADD_MUL_MR_AVX512),
                                                      tw_panels_avx512(tw_nc, tw_nr),
                                                      tw_tall / TW_F64_ADD_MUL_MR_AVX512) * TW_F64_ADD_MUL_MR_AVX512;
-              const long tw_task_columns = tw_deal_columns_avx512(tw_team, tw_panels_avx512(tw_min_avx512(tw_rows, tw_mb), tw_task_rows),
+              const long tw_task_columns =
+                  tw_deal_columns_avx512(tw_team, tw_panels_avx512(tw_min_avx512(tw_rows, tw_mb), tw_task_rows),
                                                            tw_panels_avx512(tw_nc, tw_nr)) * tw_nr;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
@@ -1091,7 +1104,8 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                       if (ib == 0) {
                         /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
                         const long tw_group =
-                            tw_min_avx512(TW_F64_ADD_MUL_GROUP_AVX512, tw_panels_avx512(tw_panels_avx512(tw_c, tw_nr), tw_team)) * tw_nr;
+                            tw_min_avx512(TW_F64_ADD_MUL_GROUP_AVX512,
+                                          tw_panels_avx512(tw_panels_avx512(tw_c, tw_nr), tw_team)) * tw_nr;
 #pragma omp for schedule(dynamic) nowait
                         /* slivers side by side, as their elements lie in memory */
                         for (long jp = 0; jp < tw_c; jp += tw_group) {
@@ -1140,7 +1154,8 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                           }
                         }
                       }
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr; /* so many columns */
+                      /* so many columns */
+                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr;
 #pragma omp barrier
 #pragma omp for collapse(2) schedule(dynamic) nowait
                       for (long tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
@@ -1154,11 +1169,13 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                                 const long tw_m = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it),
                                     tw_n = tw_min_avx512(TW_F64_ADD_MUL_NR_AVX512, tw_c - jt);
                                 const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
-                                const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
+                                const int tw_in_place =
+                                    (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
                                                          : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX512);
                                 double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                                 const long tw_ld =
-                                    tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR_AVX512;
+                                    tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]
+                                        : TW_F64_ADD_MUL_NR_AVX512;
                                 if (!tw_in_place) /* the kernel works on a copy of the tile */
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
@@ -1182,12 +1199,15 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
               {
                 const long tw_size = tw_team_size_avx512(), tw_me = tw_thread_avx512();
                 const long tw_down =
-                    tw_grid_avx512(tw_size, tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512), tw_panels_avx512(tw_columns, tw_nr));
+                    tw_grid_avx512(tw_size, tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512),
+                                   tw_panels_avx512(tw_columns, tw_nr));
                 const long tw_across = tw_size / tw_down;
                 const long tw_first =
-                    tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512) * (tw_me / tw_across) / tw_down * TW_F64_ADD_MUL_MR_AVX512;
+                    tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512) * (tw_me / tw_across) / tw_down
+                        * TW_F64_ADD_MUL_MR_AVX512;
                 const long tw_past = tw_min_avx512(n,
-                                            tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512) * (tw_me / tw_across + 1) / tw_down
+                                            tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512)
+                                                * (tw_me / tw_across + 1) / tw_down
                                                 * TW_F64_ADD_MUL_MR_AVX512);
                 double *const tw_left = tw_owned + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
                 double tw_tile[TW_F64_ADD_MUL_MR_AVX512 * TW_F64_ADD_MUL_NR_AVX512] = {0};
@@ -1198,14 +1218,17 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                     const long tw_c = tw_min_avx512(tw_nc, m - jb);
                     const long tw_left_edge = tw_panels_avx512(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
                     const long tw_right_edge =
-                        tw_min_avx512(tw_c, tw_panels_avx512(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
+                        tw_min_avx512(tw_c,
+                                      tw_panels_avx512(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
                     /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
                     const long tw_group =
-                        tw_min_avx512(TW_F64_ADD_MUL_GROUP_AVX512, tw_panels_avx512(tw_panels_avx512(tw_c, tw_nr), tw_size)) * tw_nr;
+                        tw_min_avx512(TW_F64_ADD_MUL_GROUP_AVX512,
+                                      tw_panels_avx512(tw_panels_avx512(tw_c, tw_nr), tw_size)) * tw_nr;
 #pragma omp for
                     /* slivers side by side, as their elements lie in memory */
                     for (long jp = 0; jp < tw_c; jp += tw_group) {
-                      const long tw_end = tw_min_avx512(tw_c, jp + tw_group), tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX512,
+                      const long tw_end = tw_min_avx512(tw_c, jp + tw_group),
+                          tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX512,
                           tw_n = tw_end - tw_full;
                       for (long kr = 0; kr < tw_k; kr++) {
                         const long tw_ahead = kb + tw_min_avx512(kr + 2, tw_k - 1);
@@ -1249,7 +1272,8 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX512 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr; /* so many columns */
+                      /* so many columns */
+                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr;
                       for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
                         const long tw_stop = tw_min_avx512(jp + tw_run, tw_right_edge);
                         for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX512)
@@ -1257,11 +1281,13 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                             const long tw_m = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it),
                                 tw_n = tw_min_avx512(TW_F64_ADD_MUL_NR_AVX512, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
-                            const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
+                            const int tw_in_place =
+                                (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX512);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                             const long tw_ld =
-                                tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR_AVX512;
+                                tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]
+                                    : TW_F64_ADD_MUL_NR_AVX512;
                             if (!tw_in_place) /* the kernel works on a copy of the tile */
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
@@ -1297,7 +1323,8 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
       }
     }
 }
-TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m])
+TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p],
+                              double B[p][m])
 {
     /* tilewright: region 1 of gemm: blocked product S2; threads over i; vectors along j */
     {
@@ -1317,7 +1344,8 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
         }
         if (n >= 1 && m >= 1 && p >= 1) {
           /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
-           * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR_AVX2 x TW_F64_ADD_MUL_NR_AVX2. */
+           * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR_AVX2 x
+           * TW_F64_ADD_MUL_NR_AVX2. */
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
             const long tw_nr = TW_F64_ADD_MUL_NR_AVX2; /* columns of a register tile */
@@ -1349,7 +1377,8 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
              * meanwhile. */
             const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX2 + (
                                             tw_small ? tw_nr
-                                            : tw_fit_run_avx2(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2,
+                                            : tw_fit_run_avx2(tw_deep, tw_nr, (long)sizeof(double),
+                                                              TW_F64_ADD_MUL_ALONG_AVX2,
                                                          tw_team)));
             double *const tw_dealt_out = !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
             double *const tw_owned =
@@ -1430,7 +1459,8 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                           }
                         }
                       }
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr; /* so many columns */
+                      /* so many columns */
+                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr;
 #pragma omp barrier
 #pragma omp for collapse(2) schedule(dynamic) nowait
                       for (long tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
@@ -1444,11 +1474,13 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                                 const long tw_m = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it),
                                     tw_n = tw_min(TW_F64_ADD_MUL_NR_AVX2, tw_c - jt);
                                 const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
-                                const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
+                                const int tw_in_place =
+                                    (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
                                                          : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX2);
                                 double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                                 const long tw_ld =
-                                    tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR_AVX2;
+                                    tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]
+                                        : TW_F64_ADD_MUL_NR_AVX2;
                                 if (!tw_in_place) /* the kernel works on a copy of the tile */
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
@@ -1477,7 +1509,8 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                 const long tw_first =
                     tw_panels(tw_rows, TW_F64_ADD_MUL_MR_AVX2) * (tw_me / tw_across) / tw_down * TW_F64_ADD_MUL_MR_AVX2;
                 const long tw_past = tw_min(n,
-                                            tw_panels(tw_rows, TW_F64_ADD_MUL_MR_AVX2) * (tw_me / tw_across + 1) / tw_down
+                                            tw_panels(tw_rows, TW_F64_ADD_MUL_MR_AVX2) * (tw_me / tw_across + 1)
+                                                / tw_down
                                                 * TW_F64_ADD_MUL_MR_AVX2);
                 double *const tw_left = tw_owned + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
                 double tw_tile[TW_F64_ADD_MUL_MR_AVX2 * TW_F64_ADD_MUL_NR_AVX2] = {0};
@@ -1495,7 +1528,8 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
 #pragma omp for
                     /* slivers side by side, as their elements lie in memory */
                     for (long jp = 0; jp < tw_c; jp += tw_group) {
-                      const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX2,
+                      const long tw_end = tw_min(tw_c, jp + tw_group),
+                          tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX2,
                           tw_n = tw_end - tw_full;
                       for (long kr = 0; kr < tw_k; kr++) {
                         const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
@@ -1539,7 +1573,8 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX2 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr; /* so many columns */
+                      /* so many columns */
+                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr;
                       for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
                         const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
                         for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX2)
@@ -1547,7 +1582,8 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                             const long tw_m = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it),
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR_AVX2, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
-                            const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
+                            const int tw_in_place =
+                                (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX2);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
                             const long tw_ld =

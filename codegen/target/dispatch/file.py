@@ -14,6 +14,7 @@ from codegen.source.preprocess import Preprocessed
 from codegen.target.dispatch.functions import DispatchedFunction
 from codegen.target.dispatch.levels import Level, LevelText, attribute, level_text, renamed, words_in
 from codegen.target.finish.names import NameSpelling
+from codegen.target.finish.wrap import WIDTH, wrapped
 
 MARK = "\1"  # where a function begins, behind its brace and where it ends; no C text has it
 _STORAGE = re.compile(r"\b(?:static|extern|inline|__inline__|__inline)\b[ \t]*")
@@ -93,7 +94,7 @@ def dispatched(
             rest = head[name_at + len(f.name) :]
             copy = renamed(rest + inner, in_body[k])
             start = f"{names.word(attribute(level))} static {_STORAGE.sub('', head[:name_at])}{name}"
-            copies.append(_line(f.line, spelling) + start + copy)
+            copies.append(_line(f.line, spelling) + _narrow(start, copy, rest + inner, spelling))
             versions.append(Version(k, rest + inner, copy))
         ahead = "\n".join([f"#ifdef {names.word('TW_DISPATCH')}", *copies, "#endif\n"]) + _line(f.line, spelling)
         ahead = ahead if not out[-1] or out[-1].endswith("\n") else f"\n{ahead}"
@@ -106,6 +107,14 @@ def dispatched(
         out += [ahead, head, choice, inner, behind]
     above = _LAST_LINE.sub("", support) + _levels(levels, asked) + _LAST_LINE.search(support)[0]  # type: ignore[index]
     return Dispatched("".join(out), above, levels, tuple(versions), tuple(moved))
+
+
+def _narrow(start: str, copy: str, original: str, spelling: Spelling) -> str:
+    """A version with the lines broken that longer names made too long; the user's own stay as they are, and so do all
+    where lines are counted."""
+    if spelling.line_name or "\r\n" in copy:
+        return start + copy
+    return wrapped(start + copy, [x for x in original.split("\n") if len(x) > WIDTH])
 
 
 def _free(name: str, taken: frozenset[str]) -> str:
