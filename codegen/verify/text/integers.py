@@ -15,9 +15,9 @@ _WIDE = frozenset(("long", "ptrdiff_t"))  # types of all integers here: they los
 _NATURAL = frozenset(("unsigned long", "size_t"))
 _NARROW = frozenset(("int", "unsigned", "unsigned int"))
 _MOST = 2**31 - 1
-# Block sizes for the caches that a program finds: positive, and runs of columns are whole slivers. How many of the
-# arguments have to be positive.
-_FITTED = {"tw_fit_depth": 4, "tw_fit_rows": 3, "tw_fit_run": 3, "tw_fit_columns": 3}
+# Block sizes for the caches that a program finds: positive, and runs of columns are whole slivers. How many arguments
+# there are, and which one is a flag; all others have to be positive, since something is divided by them.
+_FITTED = {"tw_fit_depth": (5, 4), "tw_fit_rows": (5, 3), "tw_fit_run": (5, 3), "tw_fit_columns": (3, -1)}
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 
 
@@ -190,8 +190,12 @@ class Integers:
                 f.learn(size - 1)
             return size
         if name in _FITTED:
-            for x in args[: _FITTED[name]]:
-                self._positive(name, x)
+            count, flag = _FITTED[name]
+            if len(args) != count:
+                raise Unread(f"{name} with {len(args)} arguments")
+            for k, x in enumerate(args):
+                if k != flag:
+                    self._positive(name, x)
             size = f.opaque(name, *args)
             f.learn(size - (args[1] if name == "tw_fit_run" else 1))
             return size
