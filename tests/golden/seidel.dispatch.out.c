@@ -58,7 +58,10 @@ TW_AVX512_TUNED static void seidel_avx512(int steps, int n, double A[n][n])
       const long t_ahead = 0;
       for (long tt = -t_ahead; tt < steps; tt += 16) /* tiles of 16, on threads, one behind the other */
         /* tiles of 32, stages */
-        for (long t_it = tt - (t_ahead + tt + 32) % 32 + 1; t_it < tw_min_avx512((long)steps + n - 2, n + tt + 14); t_it += 32)
+        for (long t_it = tt - (t_ahead + tt + 32) % 32 + 1;
+             t_it < tw_min_avx512((long)steps + n - 2, n + tt + 14);
+             t_it += 32)
+#line 10 "seidel.c"
           for (long t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
                t_jt < tw_min_avx512((long)steps + n - 2, n + tt + 14);
                t_jt += 320)  /* tiles of 320 */
@@ -68,7 +71,9 @@ TW_AVX512_TUNED static void seidel_avx512(int steps, int n, double A[n][n])
                    t_itt < tw_min_avx512(t_it + 32, n + t - 1);
                    t_itt += 8)  /* tiles of 8 */
                 for (long t_j = tw_max4_avx512(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
-                     t_j < tw_min4_avx512(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6, t_jt - 2 * t + t_itt + 327);
+                     t_j < tw_min4_avx512(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
+                                          t_jt - 2 * t + t_itt + 327);
+#line 20 "seidel.c"
                      t_j++) {  /* skewed: t_j + -2*t */
                   long i = tw_max4_avx512(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
                   const long i_end = tw_min4_avx512((long)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;

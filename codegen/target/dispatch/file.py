@@ -14,10 +14,11 @@ from codegen.source.preprocess import Preprocessed
 from codegen.target.dispatch.functions import DispatchedFunction
 from codegen.target.dispatch.levels import Level, LevelText, attribute, level_text, renamed, words_in
 from codegen.target.finish.names import NameSpelling
-from codegen.target.finish.wrap import WIDTH, wrapped
+from codegen.target.finish.wrap import WIDTH, wrap
 
 MARK = "\1"  # where a function begins, behind its brace and where it ends; no C text has it
 _STORAGE = re.compile(r"\b(?:static|extern|inline|__inline__|__inline)\b[ \t]*")
+_SAID = re.compile(r"#line(?: (\d+) |$)")
 _LAST_LINE = re.compile(r"(?:#line .*\n)?\Z")
 
 
@@ -94,7 +95,7 @@ def dispatched(
             rest = head[name_at + len(f.name) :]
             copy = renamed(rest + inner, in_body[k])
             start = f"{names.word(attribute(level))} static {_STORAGE.sub('', head[:name_at])}{name}"
-            copies.append(_line(f.line, spelling) + _narrow(start, copy, rest + inner, spelling))
+            copies.append(_line(f.line, spelling) + _narrow(start + copy, rest + inner, f.line, spelling))
             versions.append(Version(k, rest + inner, copy))
         ahead = "\n".join([f"#ifdef {names.word('TW_DISPATCH')}", *copies, "#endif\n"]) + _line(f.line, spelling)
         ahead = ahead if not out[-1] or out[-1].endswith("\n") else f"\n{ahead}"
@@ -109,12 +110,21 @@ def dispatched(
     return Dispatched("".join(out), above, levels, tuple(versions), tuple(moved))
 
 
-def _narrow(start: str, copy: str, original: str, spelling: Spelling) -> str:
-    """A version with the lines broken that longer names made too long; the user's own stay as they are, and so do all
-    where lines are counted."""
-    if spelling.line_name or "\r\n" in copy:
-        return start + copy
-    return wrapped(start + copy, [x for x in original.split("\n") if len(x) > WIDTH])
+def _narrow(text: str, original: str, line: int, spelling: Spelling) -> str:
+    """A version, which begins on a line of the source, with the lines broken that longer names made too long. The
+    user's own stay as they are."""
+    old = text.replace("\r\n", "\n").split("\n")
+    made, firsts = wrap("\n".join(old), [x for x in original.splitlines() if len(x) > WIDTH])
+    if not spelling.line_name:
+        return made
+    lines, out = made.split("\n"), list[str]()
+    for words, follows, first, past in zip(old, [*old[1:], "#line"], firsts, [*firsts[1:], len(lines)], strict=True):
+        said = _SAID.match(words)
+        line = int(said[1]) if said else line + 1  # of what follows
+        out += lines[first:past]
+        if past - first > 1 and not _SAID.match(follows):
+            out.append(_line(line, spelling).rstrip())
+    return "\n".join(out)
 
 
 def _free(name: str, taken: frozenset[str]) -> str:
