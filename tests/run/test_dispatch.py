@@ -76,6 +76,7 @@ REGION = """\
     a[i] = 2 * a[i];
 #pragma endscop
 """
+VECTORS = "typedef double v __attribute__((vector_size(32)));\n"  # where there is AVX, they are passed otherwise
 
 
 @cache
@@ -209,6 +210,15 @@ def function(head: str, body: str = "") -> str:
         (function("int puts(const char *);\nvoid f(int n, double a[n])", "puts(__func__);\n"), "its own name"),
         (function("double a[9];\nint main(int n, char **v)", "(void)v;\n"), "programs begin with it"),
         ('#line 9 "z.c"\n' + function("void f(int n, double a[n])"), "others"),
+        (function("struct S { int x; } f(int n, double a[n])"), "defines a type"),
+        (function("void f(int n, double a[n], struct S *s)", "(void)s;\n"), "the first to name `struct S`"),
+        (function("int next(void);\nvoid f(int n, double *a, double b[][next()])", "(void)b;\n"), "calls or assign"),
+        (function("void f(int n, double *a, double b[][n++])", "(void)b;\n"), "calls or assignments"),
+        (function("#pragma omp declare simd\nvoid f(int n, double *a)"), "a pragma is for the function"),
+        (function("#define COUNTER(x) int x;\nCOUNTER(calls)\nvoid f(int n, double *a)"), "a macro has a hand"),
+        (function(f"{VECTORS}v g(v);\nvoid f(int n, double *a)", "v x = {a[0]};\na[0] = g(x)[0];\n"), "with vectors"),
+        (function(f"{VECTORS}struct S {{ v x; }};\nvoid f(int n, double *a, struct S s)", "(void)s;\n"), "vectors"),
+        (function("void f(int n, double a[n])", "/* \1 */\n"), "control characters"),
     ],
 )  # fmt: skip
 def test_functions_without_versions(source: str, why: str) -> None:
@@ -227,6 +237,9 @@ def test_functions_without_versions(source: str, why: str) -> None:
         ("#include <assert.h>\nvoid f(int n, double *restrict const a)", "f_avx2(n, a);"),
         ("int n;\ndouble a[9];\nvoid f(void)", "f_avx2();"),
         ("#define HOT __attribute__((hot, nonnull(2)))\nHOT void f(int n, double a[n])", "f_avx2(n, a);"),
+        ("typedef void None;\ntypedef None Nothing;\nNothing f(int n, double a[n])", "f_avx2(n, a);\n    return;"),
+        ("int (f)(int n, double a[n]) // (\n /* { */", "return f_avx2(n, a);"),
+        (f"{VECTORS}void f(int n, double a[n])", "f_avx2(n, a);"),
     ],
 )
 def test_functions_with_versions(head: str, call: str) -> None:
@@ -239,6 +252,26 @@ def test_functions_with_versions(head: str, call: str) -> None:
     for compiler in filter(shutil.which, (X86, "gcc")):
         done = subprocess.run([compiler, *words], input=text, text=True, capture_output=True)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("head", ["static int f(int n, double a[n]) /* it */", "int f(int n, double *a) // it"])
+def test_functions_that_call_themselves(head: str) -> None:
+    """Copies come before the function, which they know all the same."""
+    inner = function(head, "if (n > 5)\n  return f(n - 1, a);\n").removesuffix("}\n")
+    text = made(OPTIONS, f"{inner}  return n;\n}}\n").text
+    for compiler in filter(shutil.which, (X86, "gcc")):
+        done = subprocess.run([compiler, *WARNINGS, "-Wno-unused-function", "-fopenmp", "-fsyntax-only", "-xc", "-"],
+                              input=text, text=True, capture_output=True)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+def test_strings_stay_as_they_are() -> None:
+    """Even where they say what is a name."""
+    nest = "for (int i = 1; i < n; i++)\n    for (int j = 0; j < i; j++)\n      a[i] = a[i] + 0.5 * a[j];"
+    inner = """puts("tw_min tw_max");  /* isn't it */\n"""
+    source = function("int puts(const char *);\nvoid f(int n, double a[n])", inner)
+    text = made(OPTIONS, source.replace(REGION, f"#pragma scop\n  {nest}\n#pragma endscop\n")).text
+    assert text.count('puts("tw_min tw_max");') == 3 and "tw_min_avx512(" in text
 
 
 def test_what_is_not_for_versions() -> None:

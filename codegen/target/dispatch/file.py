@@ -9,7 +9,7 @@ from itertools import count
 
 from codegen.machine.variants import DISPATCHES, MachineVariant
 from codegen.record import record
-from codegen.source.layout.lexis import identifiers
+from codegen.source.layout.lexis import blank_comments, identifiers
 from codegen.source.preprocess import Preprocessed
 from codegen.target.dispatch.functions import DispatchedFunction
 from codegen.target.dispatch.levels import Level, LevelText, attribute, level_text, renamed, words_in
@@ -97,6 +97,8 @@ def dispatched(
             start = f"{names.word(attribute(level))} static {_STORAGE.sub('', head[:name_at])}{name}"
             copies.append(_line(f.line, spelling) + _narrow(start + copy, rest + inner, f.line, spelling))
             versions.append(Version(k, rest + inner, copy))
+        if f.recurs:  # copies come before it
+            copies.insert(0, f"{_line(f.line, spelling)}{head[: len(blank_comments(head[:-1]).rstrip())]};")
         ahead = "\n".join([f"#ifdef {names.word('TW_DISPATCH')}", *copies, "#endif\n"]) + _line(f.line, spelling)
         ahead = ahead if not out[-1] or out[-1].endswith("\n") else f"\n{ahead}"
         choice = f"\n{_choice(f, called, names)}{_line(f.line + head.count(chr(10)) + 1, spelling)}".removesuffix("\n")

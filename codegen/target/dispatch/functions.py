@@ -4,7 +4,8 @@ one could mean something else than the function itself, a remark says why there 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from pycparser import c_ast
 
@@ -30,12 +31,18 @@ _NO_PRAGMA = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?!pragma\b)\w", re.M)
 _LINE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:line\b|\d)", re.M)
 _ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\s*(?=\()")
 _ASSERTED = re.compile(r"\b__assert\w*\s*\([^()]*\)")
+_DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)")
+_VECTOR = re.compile(r"vector_size|ext_vector_type")
+_STEPS = frozenset(["++", "--", "p++", "p--"])
+_CONTROLS = "\0\1"  # which mark places
+_TAGGED = re.compile(r"\b(?:struct|union|enum)\s+\w+")
+_BOUND = re.compile(r"#\s*pragma\s+(?:omp\s+declare\s+(?:simd|variant)|acc\s+routine)\b")
 
 
 @record
 class DispatchedFunction:
     """text[begin:end] is the function, with its body from the brace at `body` on; `at` is where its name stands,
-    `calls` whether it names functions that compilers may write out in it."""
+    `calls` whether it names functions that compilers may write out in it, `recurs` whether it names itself."""
 
     name: str
     begin: int
@@ -46,6 +53,26 @@ class DispatchedFunction:
     arguments: tuple[str, ...]
     returns: bool
     calls: bool
+    recurs: bool = False
+
+
+@record
+class _Preprocessed:
+    """A function as the compiler sees it, without strings and line markers, and all that stands before it."""
+
+    before: str
+    head: str
+    body: str
+
+
+@record
+class _Known:
+    """What is defined in the preprocessed text: functions, texts of macros by name, and names that stand for vectors or
+    for functions and types with such."""
+
+    functions: frozenset[str]
+    macros: Mapping[str, str]
+    vectors: frozenset[str]
 
 
 class _NoCopy(Exception):
@@ -66,16 +93,20 @@ def dispatchable(
     remarks: dict[str, Diagnostic] = {}
     whole = [c for c in unit if c.body >= 0]
     defined = frozenset[str]().union(*declarations(read, whole)) if whole else frozenset[str]()
+    macros = {m[1]: c.text[m.end() :] for c in pre.changes if (m := _DEFINED.search(c.text))}
+    known = _Known(defined, macros, _vectors(read, unit))
     anew = _LINE.search(own) is not None
     for s in slices:
         try:
             chunk = _around(source, s.region.begin)
             if anew:
                 raise _NoCopy("lines of the file say that they are others")
+            if any(c in text for c in _CONTROLS):
+                raise _NoCopy("the file has control characters")
             if _NO_PRAGMA.search(own[chunk.begin : chunk.end]):
                 raise _NoCopy("there are lines of the preprocessor in it")
             if chunk.begin not in found:
-                found[chunk.begin] = _function(bare, chunk, s, _preprocessed(read, unit, s), defined)
+                found[chunk.begin] = _function(bare, chunk, s, _preprocessed(read, unit, s), known)
         except _NoCopy as why:
             words = f"`{s.function}` has one version alone: {why}"
             here = Loc(file, s.region.first_line, len(s.region.indent) + 1)
@@ -90,32 +121,69 @@ def _around(chunks: Iterable[Chunk], offset: int) -> Chunk:
     return chunk
 
 
-def _preprocessed(read: str, chunks: Iterable[Chunk], s: RegionSlice) -> tuple[str, str]:
-    """Header and body of the function as the compiler sees it, without strings and line markers."""
+def _preprocessed(read: str, chunks: Iterable[Chunk], s: RegionSlice) -> _Preprocessed:
     at = 0
     for _ in range(s.line):
         at = read.index("\n", at) + 1
     chunk = _around(chunks, at + 1)
-    return code_only(read[chunk.begin : chunk.body]), code_only(read[chunk.body : chunk.end])
+    head, body = read[chunk.begin : chunk.body], read[chunk.body : chunk.end]
+    return _Preprocessed(read[: chunk.begin], code_only(head), code_only(body))
+
+
+def _vectors(read: str, unit: list[Chunk]) -> frozenset[str]:
+    """Names that stand for vectors, and for functions and types with such."""
+    if not _VECTOR.search(read):
+        return frozenset()
+    found = set[str]()
+    for chunk, names in zip(unit, declarations(read, unit), strict=True):
+        head = read[chunk.begin : chunk.head_end]
+        if _VECTOR.search(head) or not found.isdisjoint(identifiers(head)):
+            found |= names
+    return frozenset(found)
 
 
 def _function(
-    bare: str, chunk: Chunk, s: RegionSlice, read: tuple[str, str], defined: frozenset[str]
+    bare: str, chunk: Chunk, s: RegionSlice, read: _Preprocessed, known: _Known
 ) -> DispatchedFunction:
     head = bare[chunk.begin : chunk.body]
-    name = re.search(rf"\b{re.escape(s.function)}\b(?=\s*\()", head) if s.function else None
-    for why in _obstacles(head, name, s, read):
+    name = re.search(rf"\b{re.escape(s.function)}\b(?=\s*\)?\s*\()", head) if s.function else None
+    for why in (*_obstacles(head, name, s, read), *_strangers(head, name, read, known)):
         raise _NoCopy(why)
     assert name is not None
     arguments, returns = _called(s)
     line = bare.count("\n", 0, chunk.begin) + 1
     at = chunk.begin + name.start()
-    calls = not (identifiers(read[1]) & defined).issubset({s.function})
-    return DispatchedFunction(s.function, chunk.begin, chunk.body, chunk.end, at, line, arguments, returns, calls)
+    named = identifiers(read.body)
+    calls = not (named & known.functions).issubset({s.function})
+    return DispatchedFunction(
+        s.function, chunk.begin, chunk.body, chunk.end, at, line, arguments, returns, calls, s.function in named
+    )
 
 
-def _obstacles(head: str, name: re.Match[str] | None, s: RegionSlice, read: tuple[str, str]) -> Iterator[str]:
-    pre_head, pre_body = read
+def _strangers(head: str, name: re.Match[str] | None, read: _Preprocessed, known: _Known) -> Iterator[str]:
+    """What a copy cannot say again, or would have from elsewhere than the function."""
+    seen, todo = set[str](), list(identifiers(head[: name.start()] if name else head))
+    while todo:
+        word = todo.pop()
+        if word in known.macros and word not in seen:
+            seen.add(word)
+            todo += identifiers(known.macros[word])
+    if any(c in known.macros[word] for word in seen for c in ";{}"):
+        yield "a macro has a hand in its header"
+    if "{" in read.head:
+        yield "its header defines a type"
+    for tag in sorted({" ".join(t.split()) for t in _TAGGED.findall(read.head)}):
+        if not re.search(rf"\b{tag.replace(' ', chr(92) + 's+')}\b", read.before):
+            yield f"its header is the first to name `{tag}`"
+    above = takewhile(lambda x: not x.strip() or x.lstrip().startswith("#"), reversed(read.before.split("\n")))
+    if any(_BOUND.match(x.strip()) for x in above):
+        yield "a pragma is for the function that follows it"
+    if _VECTOR.search(read.head + read.body) or not known.vectors.isdisjoint(identifiers(read.head + read.body)):
+        yield "it has to do with vectors, which each instruction set passes in another way"
+
+
+def _obstacles(head: str, name: re.Match[str] | None, s: RegionSlice, read: _Preprocessed) -> Iterator[str]:
+    pre_head, pre_body = read.head, read.body
     words = identifiers(pre_head)
     inside = identifiers(_ASSERTED.sub(" ", pre_body))
     if name is None or words & _STORAGE != identifiers(head) & _STORAGE:
@@ -141,16 +209,22 @@ def _obstacles(head: str, name: re.Match[str] | None, s: RegionSlice, read: tupl
 
 def _called(s: RegionSlice) -> tuple[tuple[str, ...], bool]:
     """What a call with the function's own parameters names, and whether it has a value."""
-    made = next((x for x in parse_slice(s).ext if isinstance(x, c_ast.FuncDef) and x.decl.name == s.function), None)
+    unit = parse_slice(s).ext
+    made = next((x for x in unit if isinstance(x, c_ast.FuncDef) and x.decl.name == s.function), None)
     if made is None or made.param_decls:
         raise _NoCopy("it is defined in the old style")
     type = made.decl.type
     if not isinstance(type, c_ast.FuncDecl):
         raise _NoCopy("its header is not understood")
-    returned = type.type
-    plain = isinstance(returned, c_ast.TypeDecl) and isinstance(returned.type, c_ast.IdentifierType)
-    returns = not plain or returned.type.names != ["void"]
-    return tuple(_argument(p) for p in _parameters(type)), returns
+    types = {x.name: x.type for x in unit if isinstance(x, c_ast.Typedef)}
+    return tuple(_argument(p) for p in _parameters(type)), not _is_void(type.type, types)
+
+
+def _is_void(type: c_ast.Node, types: Mapping[str, c_ast.Node]) -> bool:
+    if not isinstance(type, c_ast.TypeDecl) or not isinstance(type.type, c_ast.IdentifierType):
+        return False
+    name = " ".join(type.type.names)
+    return name == "void" or (name in types and _is_void(types[name], types))
 
 
 def _parameters(type: c_ast.FuncDecl) -> list[c_ast.Node]:
@@ -166,4 +240,13 @@ def _argument(p: c_ast.Node) -> str:
         raise _NoCopy("it takes any number of arguments")
     if not isinstance(p, c_ast.Decl) or not p.name:
         raise _NoCopy("not all of its parameters have names")
+    if _acts(p):
+        raise _NoCopy("its parameters' sizes are found by calls or assignments")
     return str(p.name)
+
+
+def _acts(node: c_ast.Node) -> bool:
+    """Would something happen twice if this was evaluated twice?"""
+    if isinstance(node, (c_ast.FuncCall, c_ast.Assignment)) or (isinstance(node, c_ast.UnaryOp) and node.op in _STEPS):
+        return True
+    return any(_acts(x) for _, x in node.children())

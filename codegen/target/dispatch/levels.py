@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from codegen.record import record
 from codegen.source.layout.chunks import declarations, split
-from codegen.source.layout.lexis import blank_comments
+from codegen.source.layout.lexis import CHAR, COMMENT, STRING, blank_comments
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)[ \t]*(.*?)\s*\Z", re.S)
 _MACRO = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)", re.M)
 _GONE = re.compile(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.M)
 _OURS = re.compile(r"tw_|TW_")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
+_LEXEME = re.compile(rf"{COMMENT}|{STRING}|{CHAR}|{_WORD.pattern}")
 _SWITCH = re.compile(r"^#ifndef (\w+)[ \t]*\n#define \1\b(.*\S.*)\n", re.M)
 _FUNCTION = "\0"  # stands before functions, which get an attribute there
 
@@ -89,8 +90,14 @@ def words_in(text: str) -> set[str]:
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """A text with other words in the place of some."""
-    return _WORD.sub(lambda m: names.get(m[0], m[0]), text)
+    """A text with other words in the place of some; what strings say stays."""
+
+    def of(m: re.Match[str]) -> str:
+        if m[0].startswith(("/*", "//")):
+            return _WORD.sub(lambda w: names.get(w[0], w[0]), m[0])
+        return names.get(m[0], m[0])
+
+    return _LEXEME.sub(of, text)
 
 
 def _own_names(items: Sequence[_Item], tuned: bool) -> set[str]:
