@@ -60,9 +60,11 @@ def reason_against(p: Program, s: Statement, what: Contraction, machine: Machine
         return "the processor has no vectors for its elements"
     if form == "across" and not joins(p, s, what, machine) and cpu.lanes > MOST_ROWS:
         return f"{cpu.lanes} rows at a time would not fit into registers"
-    most = _most_steps(s, what) if len(s.iterators) - 1 in what.depth else None
-    if form == "lanes" and most is not None and most <= PEELED:
+    most = _most_steps(s, what) if form == "lanes" else None
+    if most is not None and most <= PEELED and len(s.iterators) - 1 in what.depth:
         return f"each element has {most} steps, which compilers write out in vectors along the result"
+    if most is not None and what.outer and most <= sizes(form, cpu)[1]:
+        return f"each element has {most} steps: too few for what every one of many short products costs"
     return ""
 
 
