@@ -128,13 +128,15 @@ def few_lines(
     Neoverse N1, f64, transposition by tiles of 32 x 32 and 32 x 128, of the speed of the plain loops: 700 x 700 0.85
     and 0.89, 4000 x 4000 4.1 and 8.4, 2048 x 2048 2.4 and 2.7; transpose-inplace 2.5 and 3.0, permute-4d 1.65 and 1.85.
 
-    Those that it reads are waited for, unless they are fetched ahead; tiles of more lines only pay where something else
-    is used again. Neoverse N1, rotate-90 by tiles of 104 x 416, 104 x 32 and 104 x 16, of gcc's speed: 338 x 391 0.39,
-    0.46 and 0.92, 700 x 700 0.66, 0.66 and 0.96, 1500 x 1500 2.9, 3.1 and 3.6, 2048 x 2048 1.8, 2.8 and 3.4."""
+    Those that it reads are waited for, unless they are fetched ahead; tiles of more lines only pay where something is
+    used again, or written across lines, too. Neoverse N1, rotate-90 by tiles of 104 x 416, 104 x 32 and 104 x 16, of
+    gcc's speed: 338 x 391 0.40, 0.47 and 0.94, 700 x 700 0.66, 0.66 and 0.96, 1500 x 1500 2.9, 3.1 and 3.6,
+    2048 x 2048 1.8, 2.8 and 3.4."""
     out = list(sizes)
     where = [next(k for k, x in enumerate(around) if x is lp) for lp in band]
     ways = [(a, [move(scop, s, a, around, k) for k in where]) for s in stmts for a in s.accesses]
     once = not any(m.still for a, moves in ways for m in moves if scop.arrays[a.array].rank)
+    along = all(moves[-1].unit for a, moves in ways if a.write)
     for a, moves in ways:
         if moves[-1].unit or moves[-1].still or not any(m.unit for m in moves):
             continue
@@ -143,7 +145,7 @@ def few_lines(
             for k, m in enumerate(moves):
                 most = ACROSS if k == len(moves) - 1 else max(ALONG, 4 * line) if m.unit else out[k]
                 out[k] = min(out[k], most)
-        elif once:
+        elif once and along:
             out[-1] = min(out[-1], READ_ACROSS)
     return tuple(out)
 
