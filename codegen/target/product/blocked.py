@@ -146,6 +146,7 @@ class ProductPrinter:
             tuple(tuple((self.ints.text(lp.lower), self.ints.text(lp.upper)) for lp in b.loops) for b in bundles),
             tuple(self._wanted_table(number, name, t.name) for (number, name), t in self.tables.items()),
             few,
+            self.scop.arrays[self.s.accesses[self.s.target].array].elem.spelling,
         )
 
     def wanted(self, node: ProductNode, given: Wanted) -> Wanted:

@@ -93,6 +93,7 @@ class Wanted:
     loops: tuple[tuple[tuple[str, str], ...], ...]  # of each coordinate
     tables: tuple[WantedTable, ...]
     few: tuple[int | None, int | None]  # rows and columns there are at most, where no tile can be full
+    elem: str  # the target's type, as it was declared
 
 
 @record

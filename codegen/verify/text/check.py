@@ -60,7 +60,8 @@ def _product_key(text: str, v: ProductView) -> str:
     sizes = [b.size for b in (v.rows, v.columns, v.depth)]
     wanted = (w.left, w.right, w.target, w.consts, w.first, w.past, w.corners, w.names, w.loops, tables, sizes)
     kernels = (micro_kernel_of(w.what, w.how), all_kernels(w.what, w.how), v.chosen)
-    given = (w.how, own(w.how.isa), w.few, kernels, step.lane, step.elem, step.careful, step.narrow, len(step.left))
+    careful = step.careful and w.elem
+    given = (w.how, own(w.how.isa), w.few, kernels, step.lane, step.elem, careful, step.narrow, len(step.left))
     return block_key(text, wanted, given)
 
 

@@ -129,6 +129,7 @@ class Declarations(Depths):
     def _array_typed(self, name: str, kind: str, sizes: int) -> None:
         """Tiles hold elements of the target, other local arrays values on their way into a buffer."""
         wanted = self.claim.elem if name in ("tw_tile", "tw_was") else self.claim.packed
+        wanted = self.claim.same if name == "tw_same" else wanted
         if kind != wanted or sizes != 1:
             raise Unread(f"the array {name} has another type: {kind}")
 

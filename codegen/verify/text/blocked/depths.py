@@ -15,6 +15,8 @@ from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.search import Defined
 from codegen.verify.text.spans import CountedLoop, Effect, Span
 
+CHANGED = "changed"  # kind of nodes, which no text has: a place that is written only where that changes it
+
 
 class Depths(Buffers):
     """Bounds of depths, and single steps of single elements."""
@@ -76,7 +78,8 @@ class Depths(Buffers):
         size = Node("sizeof", "", (names[1],))
         differs = Node("call", "__builtin_memcmp", (*(Node("unary", "&", (x,)) for x in names), size))
         store = Node("do", "", (Node("assign", "=", (was.kids[2], names[1])),))
-        return Node("assign", "=", (was.kids[2], now.kids[2])) if typed and test.kids[:2] == (differs, store) else None
+        changed = Node("assign", "=", (Node(CHANGED, "", (was.kids[2],)), now.kids[2]))
+        return changed if typed and test.kids[:2] == (differs, store) else None
 
     def _one_step(self, to: Node, value: Node) -> Effects:
         """`element = step(element, packed values)`."""

@@ -12,15 +12,28 @@ from functools import partial
 from codegen.verify.text.blocked.choice import written_out
 from codegen.verify.text.blocked.corners import at as corner
 from codegen.verify.text.blocked.corners import none_belongs, with_depth
+from codegen.verify.text.blocked.depths import CHANGED
 from codegen.verify.text.blocked.elements import PREFETCH
 from codegen.verify.text.blocked.loops import BlockedLoops
-from codegen.verify.text.blocked.state import TARGET, Buffered, BufferPointer, Effects, Heap, LocalArray, Made, Team
+from codegen.verify.text.blocked.state import (
+    NOUGHT,
+    TARGET,
+    Buffered,
+    BufferPointer,
+    Effects,
+    Heap,
+    LocalArray,
+    Made,
+    Team,
+)
 from codegen.verify.text.integers import UNKNOWN, IntegerCondition, decided, is_test, negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 MEET = Node("block", "", (Node("line", "#pragma omp barrier"),))
+
+_SAME = Node("unary", "&", (Node("index", "", (Node("name", "tw_same"), NOUGHT)),))
 
 
 class BlockRun(BlockedLoops):
@@ -81,10 +94,6 @@ class BlockRun(BlockedLoops):
         if then == MEET and orelse is NOTHING:
             self._waits_later(cond)
             return {}
-        if orelse is NOTHING:
-            cond = self._but_for_changes(cond, then)
-            if cond is NOTHING:
-                return self._statement(then)
         moved = self._belonging(cond, then) if orelse is NOTHING else None
         if moved is not None:
             return moved
@@ -130,22 +139,6 @@ class BlockRun(BlockedLoops):
 
     def _forget(self, names: Set[str]) -> None:
         self.names = {name: x for name, x in self.names.items() if name not in names}
-
-    def _but_for_changes(self, cond: Node, then: Node) -> Node:
-        """A condition without `the element differs from what it was`, which is asked last: storing an element then is
-        storing it always."""
-        rest, last = cond.kids if cond[:2] == ("binary", "&&") else (NOTHING, cond)
-        if not self.claim.careful or last[:2] != ("call", "__builtin_memcmp"):
-            return cond
-        store = then.kids[0] if then.kind == "do" else NOTHING
-        if store[:2] != ("assign", "=") or store.kids[1].kind != "index":
-            raise Unread("something else than a store depends on whether an element changed")
-        new = store.kids[1]
-        old = Node("index", "", (Node("name", "tw_was"), new.kids[1]))
-        size = Node("sizeof", "", (Node("unary", "*", (Node("name", "tw_tile"),)),))
-        if last.kids != (Node("unary", "&", (new,)), Node("unary", "&", (old,)), size):
-            raise Unread("an element is compared with another, or in part")
-        return rest
 
     def _skipping(self, cond: Node, body: tuple[Node, ...]) -> Effects:
         """`if (cond) continue;` where nothing that would be left out belongs. Effects speak only of what belongs."""
@@ -220,14 +213,29 @@ class BlockRun(BlockedLoops):
         raise Unread(f"a statement {show(e)}")
 
     def _store(self, to: Node, value: Node) -> Effects:
-        if self.claim.careful and to.kind == "index" and to.kids[0].text in ("tw_was", "tw_tile"):
+        if self.claim.careful and to.kind == "index" and to.kids[0].text in ("tw_was", "tw_tile", "tw_same"):
             return self._kept(to, value)
         base = self.names.get(to.kids[0].text) if to.kind == "index" and to.kids[0].kind == "name" else None
         if isinstance(base, BufferPointer) and base.of in ("left", "right"):
             return self._pack(base, self._integers().value(to.kids[1]), value)
         if isinstance(base, LocalArray):
             return self._local(to.kids[0].text, base, self._integers().value(to.kids[1]), value)
-        return self._one_step(to, value) if self._computes(value) else self._to_target(to, value)
+        place = self._changing(to, value) if self.claim.careful else to
+        return self._one_step(place, value) if self._computes(value) else self._to_target(place, value)
+
+    def _changing(self, to: Node, value: Node) -> Node:
+        """The element that is stored where it changes, and only there: what is not such a store is refused. In `*(it
+        differs ? &element : &tw_same[0]) = value`, the rest goes to an array of the thread's own that nobody reads."""
+        if to.kind == CHANGED:
+            return to.kids[0]
+        if to[:2] != ("unary", "*") or to.kids[0].kind != "choose":
+            raise Unread("an element is stored that may not have changed")
+        differs, place, other = to.kids[0].kids
+        if not _differs(value, differs):
+            raise Unread("an element is compared with another, or in part")
+        if place[:2] != ("unary", "&") or other != _SAME or not isinstance(self.names.get("tw_same"), LocalArray):
+            raise Unread("what did not change goes where it may be read")
+        return place.kids[0]
 
     def _freed(self, e: Node) -> Effects:
         """The memory of all buffers is given back once, when no thread uses it any more."""
@@ -251,3 +259,16 @@ class BlockRun(BlockedLoops):
         ):
             raise Unread("there is no room for what elements were")
         return self._local("tw_tile", tile, self._integers().value(inner.kids[1]), value.kids[1])
+
+
+def _differs(new: Node, cond: Node) -> bool:
+    """Is it the question whether a tile's element differs from what it was?"""
+    if new.kind != "index" or new.kids[0] != Node("name", "tw_tile"):
+        return False
+    old = Node("index", "", (Node("name", "tw_was"), new.kids[1]))
+    size = Node("sizeof", "", (Node("unary", "*", (Node("name", "tw_tile"),)),))
+    return cond == Node("call", "__builtin_memcmp", (_address(new), _address(old), size))
+
+
+def _address(e: Node) -> Node:
+    return Node("unary", "&", (e,))

@@ -88,7 +88,8 @@ def _key(block: Node, c: Claim) -> str:
 
     parts = (block, c.step, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     sizes = (c.left.width, c.left.copies, c.right.width, len(c.left.values))
-    rest = (*sizes, c.kernels, c.choices, c.rounds, c.packed, c.careful, c.elem, c.few, c.longest, c.digits, c.in_lines)
+    careful = c.careful and c.same
+    rest = (*sizes, c.kernels, c.choices, c.rounds, c.packed, careful, c.elem, c.few, c.longest, c.digits, c.in_lines)
     tables = [
         (n, t.base, t.elem, t.of, [spell(x) for x in (t.element, t.origin, t.size, *(x for lp in t.loops for x in lp))])
         for n, t in sorted(c.tables.items())
@@ -129,6 +130,7 @@ def claim(w: Wanted, chosen: str, short: Mapping[Node, Node]) -> Claim:
         {f[0]: f for f in read_functions(chosen, vector_types(isa))[1:]},
         w.few,
         _in_lines(w),
+        w.elem if what.step.careful else "",
     )
 
 

@@ -178,6 +178,8 @@ class RegisterTiles(Offsets):
             raise Unread("a kernel works on something else")
         if place.of != "element":
             return self._on_copy(place, stride, update)
+        if self.claim.careful:
+            raise Unread("a kernel stores elements that may not have changed")
         target = self.claim.target
         step = stride.node if isinstance(stride, BufferPointer) and stride.of == "distance" else None
         if place.node is None or not self._same(place.node, target, {ROW: i, COLUMN: j}):

@@ -350,6 +350,7 @@ CORNERS = {
 }
 
 
+ASKED = "__builtin_memcmp(&tw_tile[ir * 8 + jr], &tw_was[ir * 8 + jr], sizeof *tw_tile)"
 COMPARED = {
     "another element is compared": ("__builtin_memcmp(&tw_tile[ir * 8 + jr],", "__builtin_memcmp(&tw_tile[ir * 8],", 0),
     "the first elements are compared": (
@@ -361,12 +362,20 @@ COMPARED = {
     "it is not known what elements were": ("tw_was[ir * 8 + jr] = tw_tile", "tw_tile", 0),
     "another element is kept": ("tw_was[ir * 8 + jr] = tw_tile", "tw_was[jr] = tw_tile", 0),
     "no room for what elements were": ("tw_was[4 * 8];", "tw_was[3 * 8];", 0),
-    "all that changed is stored": (
-        "if (ib + it + ir - (jb + jt + jr) >= 0 && __builtin_memcmp",
-        "if (__builtin_memcmp",
-        0,
-    ),
-    "less than belongs is stored": (">= 0 && __builtin_memcmp", ">= 1 && __builtin_memcmp", 0),
+    "all that changed is stored": ("if (ib + it + ir - (jb + jt + jr) >= 0) *(", "*(", 0),
+    "less than belongs is stored": (">= 0) *(__builtin_memcmp", ">= 1) *(__builtin_memcmp", 0),
+    "what stays is stored": ("? &C[ib + it + ir][jb + jt + jr] : &tw_same[0]", "? &tw_same[0] : &C[ib + it + ir][jb + jt + jr]", 0),
+    "the opposite is asked": ("*(__builtin_memcmp(", "*(!__builtin_memcmp(", 0),
+    "all is stored": (": &tw_same[0])", ": &C[ib + it + ir][jb + jt + jr])", 0),
+    "all is stored without a question": (f"*({ASKED} ? &C[ib + it + ir][jb + jt + jr] : &tw_same[0])", "C[ib + it + ir][jb + jt + jr]", 0),
+    "what stays goes to the tile": (": &tw_same[0])", ": &tw_tile[0])", 0),
+    "what stays goes to what was": (": &tw_same[0])", ": &tw_was[ir * 8 + jr])", 0),
+    "what stays goes past its array": (": &tw_same[0])", ": &tw_same[1])", 0),
+    "another element is stored": ("jb + jt + jr] : &tw_same", "jb + jt] : &tw_same", 0),
+    "another value is stored": ("&tw_same[0]) = tw_tile[ir * 8 + jr]", "&tw_same[0]) = tw_tile[ir * 8]", 0),
+    "what was is stored": ("&tw_same[0]) = tw_tile[", "&tw_same[0]) = tw_was[", 0),
+    "what stays has another type": ("double tw_same[1]", "float tw_same[1]", 0),
+    "what stays has no place": ("double tw_same[1];", "", 0),
 }
 
 
