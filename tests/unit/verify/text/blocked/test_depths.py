@@ -125,6 +125,12 @@ OTHERS = {
         0,
     ),
     "a part of an element is compared": (CHANGED_ONLY, "sizeof tw_now", "sizeof(char)", 0),
+    "a step is stored in any case": (
+        CHANGED_ONLY,
+        "if (__builtin_memcmp(&tw_was, &tw_now, sizeof tw_now)) C[",
+        "C[",
+        0,
+    ),
     "what was is stored": (CHANGED_ONLY, "= tw_now;", "= tw_was;", 0),
     "a value loses digits": (CHANGED_ONLY, "const double tw_was = C", "const float tw_was = C", 0),
 }

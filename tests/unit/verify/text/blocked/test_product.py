@@ -351,6 +351,8 @@ CORNERS = {
 
 
 ASKED = "__builtin_memcmp(&tw_tile[ir * 8 + jr], &tw_was[ir * 8 + jr], sizeof *tw_tile)"
+PLACE = "C[ib + it + ir][jb + jt + jr]"
+TEAM = "#pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)\n"
 COMPARED = {
     "another element is compared": ("__builtin_memcmp(&tw_tile[ir * 8 + jr],", "__builtin_memcmp(&tw_tile[ir * 8],", 0),
     "the first elements are compared": (
@@ -364,10 +366,10 @@ COMPARED = {
     "no room for what elements were": ("tw_was[4 * 8];", "tw_was[3 * 8];", 0),
     "all that changed is stored": ("if (ib + it + ir - (jb + jt + jr) >= 0) *(", "*(", 0),
     "less than belongs is stored": (">= 0) *(__builtin_memcmp", ">= 1) *(__builtin_memcmp", 0),
-    "what stays is stored": ("? &C[ib + it + ir][jb + jt + jr] : &tw_same[0]", "? &tw_same[0] : &C[ib + it + ir][jb + jt + jr]", 0),
+    "what stays is stored": (f"? &{PLACE} : &tw_same[0]", f"? &tw_same[0] : &{PLACE}", 0),
     "the opposite is asked": ("*(__builtin_memcmp(", "*(!__builtin_memcmp(", 0),
-    "all is stored": (": &tw_same[0])", ": &C[ib + it + ir][jb + jt + jr])", 0),
-    "all is stored without a question": (f"*({ASKED} ? &C[ib + it + ir][jb + jt + jr] : &tw_same[0])", "C[ib + it + ir][jb + jt + jr]", 0),
+    "all is stored": (": &tw_same[0])", f": &{PLACE})", 0),
+    "all is stored without a question": (f"*({ASKED} ? &{PLACE} : &tw_same[0])", PLACE, 0),
     "what stays goes to the tile": (": &tw_same[0])", ": &tw_tile[0])", 0),
     "what stays goes to what was": (": &tw_same[0])", ": &tw_was[ir * 8 + jr])", 0),
     "what stays goes past its array": (": &tw_same[0])", ": &tw_same[1])", 0),
@@ -490,6 +492,36 @@ def test_damaged_products_of_few_rows_and_columns_are_refused(what: str) -> None
 def test_damaged_comparisons_are_refused(what: str) -> None:
     emitted = printed("openmp", GUARDED)
     assert wrong_products(changed(emitted.plain, *COMPARED[what]), emitted.products)
+
+
+def test_elements_that_stay_have_a_place_for_each_thread() -> None:
+    emitted = printed("openmp", GUARDED)
+    shared = changed(emitted.plain.replace("double tw_same[1];", ""), TEAM, f"double tw_same[1];\n{TEAM}", -1)
+    assert "may be read" in wrong_products(shared, emitted.products)
+
+
+# Whole tiles, and those at edges.
+WHOLE = {
+    "the opposite is asked": ("*(__builtin_memcmp(", "*(!__builtin_memcmp("),
+    "what stays is stored": (f"? &{PLACE} : &tw_same[0]", f"? &tw_same[0] : &{PLACE}"),
+    "another element of the tile": ("&tw_same[0]) = tw_tile[ir * 8 + jr]", "&tw_same[0]) = tw_tile[ir * 8]"),
+    "all is stored": (f"*({ASKED} ? &{PLACE} : &tw_same[0])", PLACE),
+}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("what", WHOLE)
+def test_damaged_stores_of_what_changed_are_refused(what: str, which: int) -> None:
+    emitted = printed("c", GUARDED.replace("j <= i", "j < n"))
+    assert wrong_products(emitted.plain, emitted.products) == ""
+    assert wrong_products(changed(emitted.plain, *WHOLE[what], which), emitted.products)
+
+
+def test_edges_are_not_taken_for_whole_tiles() -> None:
+    emitted = printed("c", GUARDED.replace("j <= i", "j < n"))
+    for which in (0, 1):
+        text = changed(emitted.plain, "if (tw_m == 4 && tw_n == 8)", "if (tw_m == 4)", which)
+        assert wrong_products(text, emitted.products)
 
 
 def test_what_a_printer_that_errs_prints_gives_way_to_a_simpler_plan(monkeypatch: pytest.MonkeyPatch) -> None:
