@@ -42,6 +42,7 @@ class Contraction:
     depth: tuple[int, ...]
     step: ProductStep
     own: int  # number of the access that reads the target
+    cut: bool = False  # corners are cut off the box that its iterators run through
 
     @property
     def inner(self) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ def contraction(
         step = _of_matrices(scop, s, step, free)
     elif step.careful:
         raise NoContraction("its target must be left alone where the condition does not hold")
-    return Contraction(s.name, (*outer, *batch), rows, columns, depth, step, own)
+    return Contraction(s.name, (*outer, *batch), rows, columns, depth, step, own, bool(cut))
 
 
 def _new_inside(array: Array, outer: Sequence[int]) -> bool:

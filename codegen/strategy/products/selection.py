@@ -43,9 +43,14 @@ from codegen.transform.program import Program, make_program
 if TYPE_CHECKING:
     from codegen.strategy.products.panels import Panel
 
-# What a packed product costs however small it is (memory, a team of one thread), and the plain nest meanwhile does a
-# quarter of the vector steps the core could start: on a Neoverse N1, f64, both take as long at about 13 x 13 x 13.
-FIXED_CYCLES = 2500
+# Steps below which the plain nest is faster: what a packed product costs however small it is (memory, sizes of blocks,
+# edges) and the start of each short row in the plain nest hardly depend on the width of vectors. Time of the plain nest
+# of the packed one's at 12, 14, 16 and 20 in each direction, Neoverse N1: f64 0.69, 0.86, 1.14, 1.50, f32 0.71, 0.86,
+# 1.16, 1.60; where columns do not lie side by side 0.96, 1.20, 1.62, 2.10 and 0.87, 1.13, 1.50, 2.06.
+DIRECT_STEPS = 3000
+# The same of the box around a product with cut corners, whose plain nest asks in each step whether it is inside, and
+# has no vectors: f64 0.88, 1.32, 2.37 and f32 0.87, 1.37, 2.51 at 10, 12 and 16 in each direction.
+DIRECT_STEPS_CUT = 1200
 
 
 @record
@@ -195,7 +200,7 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
         against.setdefault(name, f"no product: where its condition fails, loop {s.iterators[-1]} does nothing at all")
         return None
     vec = load_isa(machine.isa, machine.vector_bits).vec(found.step.elem)
-    why = too_small(s, found, blocking(found, machine).direct) or needs_wide_product(p.scop, s, found, vec)
+    why = too_small(s, found, DIRECT_STEPS) or needs_wide_product(p.scop, s, found, vec)
     why = why or busy_units(p.scop, s, found, machine) or written_out(s, found)
     if why:
         against.setdefault(name, f"no product: {why}")
@@ -276,7 +281,7 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
     b = gemm_blocks(cpu, RegisterTile(mr, nv * cpu.lanes, lefts, len(what.step.right)))
     # Two threads halve the time: work of twice the cost of starting them breaks even.
     threads = int(2 * machine.parallel_overhead_cycles * cpu.lanes * cpu.throughput)
-    direct = int(FIXED_CYCLES * cpu.lanes * cpu.throughput / 4)
+    direct = DIRECT_STEPS_CUT if what.cut else DIRECT_STEPS
     return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads, spread, run=b.run)
 
 
