@@ -57,7 +57,7 @@ def test_what_is_printed_is_proven() -> None:
 
 
 @pytest.mark.parametrize("change", [
-    ("TW_F64_ADD_MUL_MR", "TW_F64_ADD_MUL_NR"), ("TW_F64_ADD_MUL_MR", "4"), ("TW_F64_ADD_MUL_THREADS", "256"),
+    ("TW_F64_ADD_MUL_MR", "TW_F64_ADD_MUL_NR"), ("TW_F64_ADD_MUL_MR", "4"), ("TW_F64_ADD_MUL_GROUP", "256"),
     ("tw_m, tw_n,", "tw_n, tw_m,"), ("< m", "<= m"),
 ])  # fmt: skip
 def test_another_common_text_is_refused(change: tuple[str, str]) -> None:
