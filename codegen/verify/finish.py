@@ -137,8 +137,13 @@ def _bare(words: Sequence[str]) -> list[str]:
             closing[opened.pop()] = k
     gone: set[int] = set()
     for first, last in closing.items():
-        if first and out[first - 1] == "=" and out[last + 1 : last + 2] == [";"]:
+        if first and _assigns(out, first - 1) and out[last + 1 : last + 2] == [";"]:
             while closing.get(first) == last:  # a macro adds a pair to that of its value
                 gone |= {first, last}
                 first, last = first + 1, last - 1
     return [w for k, w in enumerate(out) if k not in gone]
+
+
+def _assigns(words: Sequence[str], at: int) -> bool:
+    """Is this the sign of an assignment? Signs of comparisons end in the same word."""
+    return words[at] == "=" and words[at - 1 : at] not in (["="], ["!"], ["<"], [">"])

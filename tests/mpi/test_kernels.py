@@ -91,3 +91,8 @@ def test_targets_do_not_mix(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["gen", str(KERNELS / "gemm.c"), "--target", "mpi,cuda"]) == 2
     assert "'mpi,cuda'" in capsys.readouterr().err
+
+
+def test_products_over_several_loops_are_shared() -> None:
+    path = KERNELS / "contract-4d.c"
+    assert "tw_exchange();" in for_ranks(str(path), path.read_text())

@@ -120,3 +120,12 @@ def test_a_macro_of_a_value_in_parentheses() -> None:
     assert wrong_finish(plain, made, NAMES["tw"]) == ""
     assert wrong_finish(plain, made.replace("((a ? b : (c || d) && e))", "((a ? b : c || d && e))"), NAMES["tw"])
     assert wrong_finish(plain, made.replace("x = TW_V()", "x = !TW_V()"), NAMES["tw"])
+
+
+def test_a_macro_of_a_value_that_ends_in_a_comparison() -> None:
+    """Its parentheses are no pair around all that is assigned."""
+    proven = "c = d[k + 1] - d[k] == (n > 1);\nx = (y);\n"
+    text = "#define TW_V(k) (d[k + 1] - d[k] == (n > 1))\nc = TW_V(k);\n#undef TW_V\nx = (y);\n"
+    assert wrong_finish(proven, text, NameSpelling()) == ""
+    assert wrong_finish(proven, text.replace("(n > 1)", "n > 1"), NameSpelling())
+    assert wrong_finish(proven.replace("==", "<="), text, NameSpelling())
