@@ -126,7 +126,7 @@ def parameter_names(parameters: str) -> list[str]:
 def printed_lines(views: Sequence[View]) -> str:
     """Views as the files for devices have them."""
     module = environment().get_template("gpu/lines.j2").module
-    return str(module.lines(views, "  "))
+    return str(module.lines(views, "  "))  # type: ignore[attr-defined]
 
 
 class _ConditionReader(TreeReader):

@@ -66,7 +66,7 @@ def prove_start(launch: LaunchPrinter, members: Sequence[str], text: str) -> Non
 
 def function_text(f: SlaveFunction) -> str:
     """What is proven of a function: the statements of its body."""
-    return str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))
+    return str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
 
 
 def title_of(head: str) -> str:
