@@ -2,7 +2,8 @@
 
     python3 run.py                  all tables
     python3 run.py --only products  or kernels, gcc
-    python3 run.py --threads 16     instead of all cores
+    python3 run.py --threads 1,16   instead of one and all cores
+    python3 run.py --types f32      products of one type
 
 products: the default text and the one for the machine, against NumPy's BLAS and PyTorch's where that is installed.
 kernels: one thread against many, and the default text against the one for the machine.
@@ -38,24 +39,30 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="products,kernels,gcc", help="tables, with commas")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--threads",
+        default=f"1,{len(os.sched_getaffinity(0))}",
+        help="products by so many, with commas; kernels by one and the last",
+    )
     parser.add_argument("--rounds", type=int, default=3, help="runs of a kernel, of which the best counts")
     parser.add_argument("--kernels", default="", help="these alone, with commas")
-    parser.add_argument("--side", nargs=3, help=argparse.SUPPRESS)  # who, type and threads: a process of its own
+    parser.add_argument("--types", default=",".join(CASES["reals"]), help="of products, with commas")
+    parser.add_argument("--sides", nargs=3, help=argparse.SUPPRESS)  # who, type and threads: a process of its own
     given = parser.parse_args()
     os.chdir(HERE)
-    if given.side:
-        one_side(given.side[0], given.side[1], int(given.side[2]))
+    if given.sides:
+        sides, real, threads = given.sides
+        print(json.dumps(measure(sides.split(","), real, int(threads))))
         return 0
-    only = given.only.split(",")
+    only, teams = given.only.split(","), [int(x) for x in given.threads.split(",")]
     wanted = {k: v for k, v in CASES["kernels"].items() if not given.kernels or k in given.kernels.split(",")}
     build(wanted, only)
     if "products" in only:
-        for threads in (1, given.threads):
-            for real in CASES["reals"]:
+        for threads in teams:
+            for real in given.types.split(","):
                 products(real, threads)
     if "kernels" in only:
-        kernels(wanted, given.threads, given.rounds)
+        kernels(wanted, teams[-1], given.rounds)
     if "gcc" in only:
         plain(wanted, given.rounds)
     return 0
@@ -94,18 +101,12 @@ def mean(values: Iterable[float]) -> float:
 
 def products(real: str, threads: int) -> None:
     """A table for one type and number of threads."""
-    found: dict[str, list[float]] = {}
     sides = [*VERSIONS, "NumPy", "PyTorch"]
-    for _ in range(1 if threads == 1 else 2):  # each in a process of its own: threads that wait for work disturb others
-        for side in sides:
-            env = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
-            words = [sys.executable, "run.py", "--side", side, real, str(threads)]
-            done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
-            if done.returncode:
-                print(f"{side}: {(done.stderr.strip() or 'failed').splitlines()[-1]}")
-                continue
-            new = [float(x) for x in done.stdout.split()]
-            found[side] = [min(x) for x in zip(new, found.get(side, new), strict=True)]
+    if threads == 1:  # in turns in one process: cores differ in speed, and a slow moment meets all alike
+        found = seconds_of(sides, real, threads)
+    else:  # each in a process of its own, twice: threads that wait for work disturb others
+        rounds = [{k: v for side in sides for k, v in seconds_of([side], real, threads).items()} for _ in range(2)]
+        found = {side: [min(x) for x in zip(*(r[side] for r in rounds), strict=True)] for side in rounds[0]}
     peers = [s for s in sides if s in found and s not in VERSIONS]
     print(f"\n{real} products, {threads} threads: speed as a share of")
     print(f"{'rows x columns x depth':>24}" + "".join(f"{f'{v}/{b}':>26}" for b in peers for v in VERSIONS))
@@ -115,23 +116,46 @@ def products(real: str, threads: int) -> None:
     print(f"{'geometric mean':>24}" + "".join(f"{mean(x):26.2f}" for x in zip(*ratios, strict=True)), flush=True)
 
 
-def one_side(side: str, real: str, threads: int) -> None:
-    """Best seconds of each product by one library or text; this process has it alone."""
+def seconds_of(sides: Sequence[str], real: str, threads: int) -> dict[str, list[float]]:
+    """Best seconds of each product by these libraries and texts, of a process that has them alone."""
+    env = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
+    words = [sys.executable, "run.py", "--sides", ",".join(sides), real, str(threads)]
+    done = subprocess.run(words, env=env, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, list[float]] = json.loads(done.stdout)
+    return found
+
+
+def measure(sides: Sequence[str], real: str, threads: int) -> dict[str, list[float]]:
+    """Best seconds of each product by each that is installed, in turns."""
     import numpy as np
 
     kind = {"f64": np.float64, "f32": np.float32}[real]
-    make = (
-        torch_product(threads) if side == "PyTorch" else numpy_product if side == "NumPy" else our_product(side, real)
-    )
+    makers: dict[str, Product] = {}
+    for side in sides:
+        try:
+            makers[side] = maker(side, real, threads)
+        except ImportError as error:
+            print(f"{side}: {error}", file=sys.stderr)
     rng = np.random.default_rng(1)
+    found: dict[str, list[float]] = {side: [] for side in makers}
     for m, n, k in CASES["products"]:
         a, b = (rng.random(s).astype(kind) for s in ((m, k), (k, n)))
-        c = np.zeros((m, n), kind)
-        call = make(a, b, c)
-        call()
-        rows = slice(0, m, max(1, m // 5))
-        assert np.allclose(c[rows], a[rows] @ b, rtol={"f64": 1e-11, "f32": 1e-3}[real]), (side, m, n, k)
-        print(best_time(call))
+        calls = {}
+        for side, make in makers.items():
+            c = np.zeros((m, n), kind)
+            calls[side] = make(a, b, c)
+            calls[side]()
+            rows = slice(0, m, max(1, m // 5))
+            assert np.allclose(c[rows], a[rows] @ b, rtol={"f64": 1e-11, "f32": 1e-3}[real]), (side, m, n, k)
+        for side, seconds in zip(calls, best_times(list(calls.values())), strict=True):
+            found[side].append(seconds)
+    return found
+
+
+def maker(side: str, real: str, threads: int) -> Product:
+    if side == "NumPy":
+        return numpy_product
+    return torch_product(threads) if side == "PyTorch" else our_product(side, real)
 
 
 def numpy_product(a: Any, b: Any, c: Any) -> Callable[[], object]:
@@ -163,12 +187,14 @@ def torch_product(threads: int) -> Product:
     return product
 
 
-def best_time(call: Callable[[], object], seconds: float = 0.4, least: int = 3) -> float:
-    best, stop, rounds = math.inf, time.perf_counter() + seconds, 0
+def best_times(calls: Sequence[Callable[[], object]], seconds: float = 0.4, least: int = 3) -> list[float]:
+    """Of each, the best of as many turns as fit into its seconds."""
+    best, rounds, stop = [math.inf] * len(calls), 0, time.perf_counter() + seconds * len(calls)
     while rounds < least or time.perf_counter() < stop:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
+        for at, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            best[at] = min(best[at], time.perf_counter() - start)
         rounds += 1
     return best
 
