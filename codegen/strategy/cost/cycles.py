@@ -8,6 +8,7 @@ fetched. Parameters count as `SIZE`; loops whose length is known count as long a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from codegen.machine import Machine
 from codegen.machine.operations import operation
@@ -17,11 +18,11 @@ from codegen.scop.distance import is_zero
 from codegen.scop.expr import Binary, Call, DataLoop, Gather, Ref, Ternary, walk
 from codegen.scop.memo import remember
 from codegen.scop.model import Array, Statement
-from codegen.scop.tree import ON_THREADS, Band, FoundLoop, has_band, loops
+from codegen.scop.tree import ON_THREADS, FoundLoop, Path, loops
 from codegen.scop.types import CType
 from codegen.strategy.cost.groups import GroupInRegion, StatementGroup, groups, in_region
+from codegen.strategy.cost.innermost import counted, innermost, perfect
 from codegen.strategy.cost.lengths import Sizes
-from codegen.strategy.cost.tile_sizes import WRITTEN_OUT
 from codegen.strategy.cost.traffic import Key, Seen, fetched, keys, next_element
 from codegen.transform.program import Program, pending
 
@@ -52,15 +53,19 @@ def cycles(p: Program, machine: Machine, threads: int = 1, free: bool = False, s
 
 @remember(6)
 def _by_group(p: Program, machine: Machine, sizes: Sizes) -> tuple[tuple[float, bool, bool], ...]:
-    """For each group of statements: what it costs, and whether threads share it, or could."""
+    """For each group of statements, or several that are one loop for compilers: what it costs, and whether threads
+    share it, or could."""
     seen: Seen = {}
     found = tuple(loops(p.tree))
-    out = []
+    out: list[tuple[_GroupCycles, bool, bool]] = []
     for g in groups(p.tree, (), ()):
         places = {q.loop.name: q for q in found if g.path[: len(q.path)] == q.path}
-        shared = any(lp.kind in ON_THREADS for lp in g.around)
-        out.append((_group(in_region(p, machine, g, sizes), places, seen), shared, _parallel(g)))
-    return tuple(out)
+        each = _group(in_region(p, machine, g, sizes), places, seen)
+        if out and each.within is not None and each.within == out[-1][0].within:
+            out[-1] = (out[-1][0].plus(each), *out[-1][1:])
+        else:
+            out.append((each, any(lp.kind in ON_THREADS for lp in g.around), _parallel(g)))
+    return tuple((each.total, shared, could_be) for each, shared, could_be in out)
 
 
 def _parallel(g: StatementGroup) -> bool:
@@ -98,25 +103,43 @@ def bounds(p: Program, place: FoundLoop, machine: Machine) -> CycleBounds | None
     return _bounds(c, place, len(c.lengths), {})
 
 
-def _group(c: GroupInRegion, places: dict[str, FoundLoop], seen: Seen) -> float:
+@record
+class _GroupCycles:
+    """What all iterations of a group need as its bounds have it; besides; and the path of the loop that compilers see
+    them in, where other groups are in it too."""
+
+    bounds: CycleBounds
+    besides: float = 0.0
+    within: Path | None = None
+
+    def plus(self, other: _GroupCycles) -> _GroupCycles:
+        a, b = self.bounds, other.bounds
+        both = CycleBounds(a.issue + b.issue, a.wait + b.wait, a.fetch + b.fetch)
+        return _GroupCycles(both, self.besides + other.besides, self.within)
+
+    @property
+    def total(self) -> float:
+        return max(self.bounds.issue, self.bounds.wait, self.bounds.fetch) + self.besides
+
+
+def _group(c: GroupInRegion, places: dict[str, FoundLoop], seen: Seen) -> _GroupCycles:
     g, lengths = c.group, c.lengths
-    turns = 1.0
-    for n in lengths:
-        turns *= n
-    if not turns:
-        return 0.0
     if not g.around:
-        return sum(operations(s, c.machine) for s in c.stmts)
-    depth = len(lengths) if g.closed else 0  # loops up to the last one that the compiler does not write out
-    while depth > 1 and lengths[depth - 1] <= WRITTEN_OUT and c.fixed(depth - 1):
-        depth -= 1
-    place = places.get(g.around[depth - 1].name) if g.closed else None
-    each = _bounds(c, place, depth, seen)
+        return _GroupCycles(CycleBounds(sum(operations(s, c.machine) for s in c.stmts), 0.0, 0.0))
+    turns = prod(lengths)
+    if not turns:
+        return _GroupCycles(CycleBounds(0.0, 0.0, 0.0))
+    depth = counted(c)
+    place = places.get(g.around[depth - 1].name)
+    within = place is not None and not perfect(place.band) and innermost(c, place, depth)
+    each = _bounds(c, place if g.closed or within else None, depth, seen)
     entry, wait = ENTRY / lengths[depth - 1] if g.closed else 0.0, each.wait
-    flying = _in_flight(c, places) if wait and 1 < depth == len(lengths) else 0.0
+    flying = _in_flight(c, places) if g.closed and wait and 1 < depth == len(lengths) else 0.0
     if flying:
         entry, wait = 0.0, wait / flying
-    return turns * (max(each.issue, wait, each.fetch) + each.astray + entry)
+    all_turns = CycleBounds(turns * each.issue, turns * wait, turns * each.fetch)
+    path = (*place.path, place.member) if place is not None and within else None
+    return _GroupCycles(all_turns, turns * (each.astray + entry), path)
 
 
 def _in_flight(c: GroupInRegion, places: dict[str, FoundLoop]) -> float:
@@ -134,9 +157,9 @@ def _bounds(c: GroupInRegion, place: FoundLoop | None, depth: int, seen: Seen) -
     """Per iteration of loop number `depth`, those inside it written out."""
     p, stmts, machine = c.p, c.stmts, c.machine
     waits = chained(p, place) if place is not None else set()
-    found = keys(c, depth or len(c.lengths))
+    found = keys(c, depth)
     lanes = 1
-    free = place is not None and perfect(place.band) and not waits & {target(p, s).name for s in stmts}
+    free = place is not None and innermost(c, place, depth) and not waits & {target(p, s).name for s in stmts}
     if free and in_lanes(stmts, found, machine):
         lanes = machine.lanes(max(target(p, s).elem.bytes for s in stmts))
     moving = sum(1 for k in found if k[1] and any(k[1][-1]))
@@ -144,8 +167,7 @@ def _bounds(c: GroupInRegion, place: FoundLoop | None, depth: int, seen: Seen) -
     beside = stmts if c.final and not any(lp.carry for lp in c.group.around) else ()
     wait = max((chain_cycles(p, s, beside, machine, found) for s in stmts if target(p, s).name in waits), default=0.0)
     fetch = fetched(c, found, seen)
-    for n in c.lengths[depth:] if c.group.closed else ():
-        fetch /= n  # what is written out uses it again
+    fetch /= prod(c.lengths[depth:])  # what is written out uses it again
     return CycleBounds(issue, wait, fetch, astray(stmts))
 
 
@@ -188,13 +210,6 @@ def _one_instruction(e: Call, machine: Machine | None) -> bool:
     """Do compilers write a call as one instruction, in vectors, too?"""
     name = e.name.rstrip("f")
     return name == "fabs" or (name in EXTREMES and machine is not None and machine.isa in INLINE_EXTREMES)
-
-
-def perfect(band: Band) -> bool:
-    """Is everything below a loop in the loops of its band, and of bands right inside it?"""
-    while isinstance(band.child, Band):
-        band = band.child
-    return not has_band(band.child)
 
 
 def in_lanes(stmts: list[Statement], keys: dict[Key, bool], machine: Machine) -> bool:

@@ -20,11 +20,11 @@ from codegen.strategy.cost.cycles import (
     chained,
     in_lanes,
     operations,
-    perfect,
     target,
     unit_rate,
 )
 from codegen.strategy.cost.groups import GroupInRegion, groups, in_region
+from codegen.strategy.cost.innermost import perfect
 from codegen.strategy.cost.traffic import fetched, keys, next_element
 from codegen.transform.mark import LANES
 from codegen.transform.program import Program
