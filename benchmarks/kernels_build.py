@@ -42,6 +42,7 @@ class Shop:
     failed: dict[str, str] = field(default_factory=dict)
     plans: dict[str, str] = field(default_factory=dict)  # kernel: its plan in a word
     peers: bool = False  # nothing but gcc and Polly beside ours
+    freed: set[str] = field(default_factory=set)  # kernels of which, all the same, there is ours in any order
     without: tuple[str, ...] = ()  # directives to leave out of plans, or OWNERSHIP, for a program to compare with
     said: dict[str, str] = field(default_factory=dict)  # kernel: remarks on variables of its iterations' own
     brought: dict[str, str] = field(default_factory=dict)  # kernel: what its plan has that was left out for comparison
@@ -68,11 +69,17 @@ class Shop:
             for last in (False, True):  # what is compared with ours comes after it
                 list(pool.map(lambda job: self._try(*job), [job for job in jobs if (job[1] in COMPARED) is last]))
 
+    def add_free(self, case: Case) -> None:
+        """Ours with Polly's freedom beside the others, once they are built."""
+        self.freed.add(case.name)
+        if "free" in self.sides(case, False):
+            self._try(case, "free")
+
     def sides(self, case: Case, threads: bool) -> list[str]:
         """The programs of a kernel; those for several threads only where asked for."""
         polly = ["polly", *(["polly-threads"] if threads else [])] if self.clang else []
         before = ["before"] if self.without else []
-        free = ["free"] if FREE not in self.options and not self.peers else []
+        free = ["free"] if FREE not in self.options and (not self.peers or case.name in self.freed) else []
         hand = ["hand"] if case.by_hand and threads and not self.peers else []
         return ["ours", *before, *free, "gcc", *polly, *hand]
 

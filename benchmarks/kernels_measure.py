@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.kernels_build import Shop
@@ -41,6 +42,11 @@ class Best:
         """The better of the compiler and Polly at this number of threads."""
         known = [s for s in (self.of("gcc", 1), self.of("polly", threads)) if s]
         return min(known) if known else None
+
+    def behind(self, threads: Sequence[int]) -> bool:
+        """Is Polly, which may reorder sums, ahead of ours, which may not?"""
+        pairs = [(self.of("polly", t), self.of("ours", t)) for t in threads]
+        return any(polly and ours and polly < ours for polly, ours in pairs)
 
 
 def measure(shop: Shop, case: Case, threads: tuple[int, ...], quick: bool) -> Best:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.kernels import arguments
-from benchmarks.kernels_build import in_a_word
+from benchmarks.kernels_build import Shop, in_a_word
 from benchmarks.kernels_cases import HAND, POLYBENCH, case, corpus, of_type, thirty
 from benchmarks.kernels_gains import gains, gains_markdown, gains_text
 from benchmarks.kernels_measure import Best, unlike
@@ -73,6 +75,20 @@ def test_element_types_and_free_order() -> None:
     told = in_any_order([best, Best(case("lu", "large"), "product")], (1,))
     assert told.splitlines()[-1].split() == ["durbin", "|", "2.00", "1.50", "4.00", "2.00"]
     assert in_any_order([], (1,)) == ""
+
+
+def test_any_order_beside_peers_where_polly_is_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, shop, built = case("durbin", "large"), Shop(tmp_path, peers=True), list[str]()
+    best = Best(mine, "sweep")
+    best.seconds = {("gcc", 1): 8.0, ("polly", 1): 2.0, ("ours", 1): 3.0, ("ours", 2): 1.0}
+    assert best.behind((1, 2)) and not best.behind((2,))
+    best.wrong = {("polly", 1): "other results"}
+    assert not best.behind((1,))
+    assert "free" not in shop.sides(mine, False)
+    monkeypatch.setattr(shop, "_try", lambda case, side: built.append(side))
+    shop.add_free(mine)
+    assert built == ["free"] and "free" in shop.sides(mine, False)
+    assert "free" not in shop.sides(case("lu", "large"), True)
 
 
 def test_what_ownership_brings() -> None:
