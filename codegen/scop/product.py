@@ -115,7 +115,8 @@ class MatrixVector:
     unless the vector that is used again is longer than `close`. Below `direct` steps the plain nest runs, from
     `threads` steps on threads share the work. Addresses `period` elements apart share a set of the first cache, which
     holds `ways` of them; lines that lie so close to that that more would meet are taken in smaller groups. 0 is for
-    fewer streams than that. Where the width of vectors is left open, wide ones take `wide` streams in form "across".
+    fewer streams than that. Where the width of vectors is left open, wide ones take `wide` streams; 0 is
+    for as many as others.
     """
 
     form: str

@@ -98,10 +98,11 @@ TW_INLINE long tw_thread(void) { return 0; }
 #else
 #define TW_UNROLL _Pragma("GCC unroll 64")
 #endif
-#ifndef TW_OPEN_F64_LANES_7X8_SUB_MUL_P24_
-#define TW_OPEN_F64_LANES_7X8_SUB_MUL_P24_
+#define TW_F64_LINES_4_7 (TW_F64_LANES < 4 ? 4 : 7)
+#ifndef TW_OPEN_F64_LANES_4TO7X8_SUB_MUL_P24_
+#define TW_OPEN_F64_LANES_4TO7X8_SUB_MUL_P24_
 /* A step with each of so many lines of a, on `vectors` vectors of y from element j on. */
-__attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_p24_block(
+__attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_mul_p24_block(
     int lines, int vectors, const double **line, const tw_f64v *b, double *y, long j)
 {
   tw_f64v sum[8];
@@ -117,12 +118,12 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_
     *(tw_f64v *)(y + j + TW_F64_LANES * v) = sum[v];
 }
 /* The steps p, p + 1, ..., as many as `lines`, of all elements of y. */
-__attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_p24_steps(
+__attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_mul_p24_steps(
     int lines, int vectors, int ahead, long p, long n, const double *restrict a, long pitch, const double *restrict x,
     double *restrict y)
 {
-  const double *line[7];
-  tw_f64v b[7];
+  const double *line[TW_F64_LINES_4_7];
+  tw_f64v b[TW_F64_LINES_4_7];
   TW_UNROLL for (int r = 0; r < lines; r++) {
     line[r] = a + (p + r) * pitch;
     b[r] = x[p + r] - (tw_f64v){ 0 };
@@ -137,13 +138,13 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_
           TW_FETCH(line[r], j + e);
           TW_FETCH(y, j + e);
         }
-    tw_open_f64_lanes_7x8_sub_mul_p24_block(lines, vectors, line, b, y, j);
+    tw_open_f64_lanes_4to7x8_sub_mul_p24_block(lines, vectors, line, b, y, j);
   }
   for (; j <= n - TW_F64_LANES; j += TW_F64_LANES)
-    tw_open_f64_lanes_7x8_sub_mul_p24_block(lines, 1, line, b, y, j);
+    tw_open_f64_lanes_4to7x8_sub_mul_p24_block(lines, 1, line, b, y, j);
   if (j < n) {
-    double rest[8 * TW_F64_LANES] = { 0 };
-    const double *tail[7];
+    double rest[TW_F64_LANES * (TW_F64_LINES_4_7 + 1)] = { 0 };
+    const double *tail[TW_F64_LINES_4_7];
     for (long e = 0; e < n - j; e++) {
       rest[e] = y[j + e];
       TW_UNROLL for (int r = 0; r < lines; r++)
@@ -151,7 +152,7 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_
     }
     TW_UNROLL for (int r = 0; r < lines; r++)
       tail[r] = rest + TW_F64_LANES * (r + 1);
-    tw_open_f64_lanes_7x8_sub_mul_p24_block(lines, 1, tail, b, rest, 0);
+    tw_open_f64_lanes_4to7x8_sub_mul_p24_block(lines, 1, tail, b, rest, 0);
     for (long e = 0; e < n - j; e++)
       y[j + e] = rest[e];
   }
@@ -159,15 +160,15 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_7x8_sub_mul_
 /* y has n elements; each of k steps makes an element
  *   sub(acc, mul(a, b))
  * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several` steps are taken
- * 7 at a time; `several` is a multiple of that. */
-static void tw_open_f64_lanes_7x8_sub_mul_p24(long n, long k, long several, const double *restrict a, long pitch,
-                                              const double *restrict x, double *restrict y)
+ * TW_F64_LINES_4_7 at a time; `several` is a multiple of that. */
+static void tw_open_f64_lanes_4to7x8_sub_mul_p24(long n, long k, long several, const double *restrict a, long pitch,
+                                                 const double *restrict x, double *restrict y)
 {
   long p = 0;
-  for (; p < several; p += 7)
-    tw_open_f64_lanes_7x8_sub_mul_p24_steps(7, 8, 24, p, n, a, pitch, x, y);
+  for (; p < several; p += TW_F64_LINES_4_7)
+    tw_open_f64_lanes_4to7x8_sub_mul_p24_steps(TW_F64_LINES_4_7, 8, 24, p, n, a, pitch, x, y);
   for (; p < k; p++)
-    tw_open_f64_lanes_7x8_sub_mul_p24_steps(1, 8, 64, p, n, a, pitch, x, y);
+    tw_open_f64_lanes_4to7x8_sub_mul_p24_steps(1, 8, 64, p, n, a, pitch, x, y);
 }
 #endif
 /* Loops that count down, and one that counts by two. */
@@ -186,7 +187,7 @@ void back(int n, double x[n], const double L[n][n])
                 x[i] -= L[-j][i] * c0;
             }
           /* S2: x[i] -= L[j][i] * x[j];, beyond
-           * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */
+           * A matrix-vector product of rows i over j, 4 or 7 lines of the matrix at a time. */
           {
             const long tw_rows = -40 * jb - 39, tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
             const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
@@ -201,8 +202,8 @@ void back(int n, double x[n], const double L[n][n])
               double *const tw_y = (double *)&x[0];
               const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
               /* From memory, one line after the other comes fastest. */
-              const int tw_alone =
-                  tw_team == 1 && tw_work > TW_SIZE(TW_VECTOR_BYTES > 16 ? 349520 : 109225) && tw_rows <= TW_SIZE(2048);
+              const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(TW_VECTOR_BYTES > 16 ? 349520 : 1398080)
+                                   && tw_rows <= TW_SIZE(2048);
               if (tw_team > 1) {
 #pragma omp parallel num_threads((int)tw_team)
                 {
@@ -210,15 +211,15 @@ void back(int n, double x[n], const double L[n][n])
                   const long tw_first = tw_units * tw_me / tw_size * 8;
                   const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
                   for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
-                    tw_open_f64_lanes_7x8_sub_mul_p24(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
-                                                      tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
-                                                      tw_y + tw_b);
+                    tw_open_f64_lanes_4to7x8_sub_mul_p24(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
+                                                         tw_alone ? 0 : tw_depth / TW_F64_LINES_4_7 * TW_F64_LINES_4_7,
+                                                         tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
                 }
               } else {
                 for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
-                  tw_open_f64_lanes_7x8_sub_mul_p24(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
-                                                    tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
-                                                    tw_y + tw_b);
+                  tw_open_f64_lanes_4to7x8_sub_mul_p24(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
+                                                       tw_alone ? 0 : tw_depth / TW_F64_LINES_4_7 * TW_F64_LINES_4_7,
+                                                       tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
               }
               tw_free(tw_room);
             } else {

@@ -72,6 +72,18 @@ def layout(scop: Scop, s: Statement, what: Contraction) -> str:
     raise NoContraction(f"the matrix is contiguous along neither {names}")
 
 
+def matrices(scop: Scop, what: Contraction) -> frozenset[str]:
+    """The arrays that a product reads as its matrix."""
+    s = scop.statement(what.stmt)
+    return frozenset(s.accesses[e.access].array for e in what.step.left if isinstance(e, Ref))
+
+
+def writes_matrix(scop: Scop, what: Contraction) -> bool:
+    """Does the region write what a product reads as its matrix?"""
+    mine = matrices(scop, what)
+    return any(a.array in mine for s in scop.statements for a in s.writes)
+
+
 def _usable(scop: Scop, s: Statement, what: Contraction, a: Access) -> None:
     """Can vectors be loaded from the array itself, every element once?"""
     array = scop.arrays[a.array]

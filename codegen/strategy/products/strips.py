@@ -18,9 +18,9 @@ from codegen.machine import Machine
 from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, StoreIn, Tile
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
+from codegen.recognize.products.matrix_vector import matrices
 from codegen.record import record
 from codegen.scop.distance import same_value
-from codegen.scop.expr import Ref
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Band, Loop, Node, enclosing, parts_of, seq, statements
 from codegen.strategy.cost.cycles import CALL, operations
@@ -141,24 +141,18 @@ def _comes_first(p: Program, made: Strip, what: Contraction) -> bool:
     """Is the product the first in a strip that reads its matrix? For the others it is in the cache by then."""
     names = statements(made.tree)
     before = (p.scop.statement(n) for n in names[: names.index(what.stmt)])
-    return not matrices(p, what) & {a.array for s in before for a in s.accesses}
+    return not matrices(p.scop, what) & {a.array for s in before for a in s.accesses}
 
 
 def _shared(p: Program, products: list[Contraction]) -> bool:
     """Do two of the products use one matrix?"""
     seen: set[str] = set()
     for what in products:
-        mine = matrices(p, what)
+        mine = matrices(p.scop, what)
         if mine & seen:
             return True
         seen |= mine
     return False
-
-
-def matrices(p: Program, what: Contraction) -> set[str]:
-    """The arrays that a product reads as its matrix."""
-    s = p.scop.statement(what.stmt)
-    return {s.accesses[e.access].array for e in what.step.left if isinstance(e, Ref)}
 
 
 def strip_rows(products: list[tuple[str, Contraction]], machine: Machine) -> int:

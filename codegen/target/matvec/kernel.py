@@ -60,11 +60,13 @@ def grouped(isa: Isa, mk: MatvecKernel) -> bool:
 
 def together(mk: MatvecKernel) -> str:
     """How many lines are taken at a time, as C text: a macro has it where that depends on the width of vectors."""
-    return f"TW_{mk.elem.upper()}_ROWS_{mk.streams}_{mk.wide}" if mk.wide else str(mk.streams)
+    what = "ROWS" if mk.form == "across" else "LINES"
+    return f"TW_{mk.elem.upper()}_{what}_{mk.streams}_{mk.wide}" if mk.wide else str(mk.streams)
 
 
 def _rows_definition(mk: MatvecKernel) -> str:
-    return f"#define {together(mk)} ({lanes_macro(mk.elem)} < {WIDE} ? {mk.streams} : {mk.wide})"
+    wide = WIDE if mk.form == "across" else lanes_at(mk.elem, WIDTHS[1])
+    return f"#define {together(mk)} ({lanes_macro(mk.elem)} < {wide} ? {mk.streams} : {mk.wide})"
 
 
 def ops(isa: Isa, mk: MatvecKernel) -> Ops:
@@ -81,9 +83,9 @@ def calls(isa: Isa, mk: MatvecKernel) -> tuple[tuple[int | str, ...], ...]:
             return (o.groups(together(mk)), open_share(o, together(mk))), ("1", o.count)
         groups = sorted({mk.streams // o.lanes, 1}, reverse=True)
         return tuple((n, share(o, n)) for n in groups)
-    sizes = ((mk.streams, mk.vectors, mk.ahead), (1, mk.alone, near))
     if mk.form == "lanes":
-        return sizes
+        return (together(mk), mk.vectors, mk.ahead), (1, mk.alone, near)
+    sizes = ((mk.streams, mk.vectors, mk.ahead), (1, mk.alone, near))
     return tuple((lines, vectors, max(o.line, vectors * o.lanes), ahead) for lines, vectors, ahead in sizes)
 
 

@@ -12,7 +12,7 @@ from codegen.isa.model import C_TYPES, bits_of
 from codegen.isa.text import LINE_BYTES
 from codegen.isa.widths import OPEN, WIDE, WIDTHS, lanes_macro
 from codegen.recognize.products.contraction import unit_stride
-from codegen.recognize.products.matrix_vector import fold, same_type
+from codegen.recognize.products.matrix_vector import fold, same_type, writes_matrix
 from codegen.record import mutable, record
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Scop
@@ -27,10 +27,11 @@ COUNTER = "tw_i"
 # Processors with longer vectors than the default ones have a third cache, at least so many times as large as the last
 # one of the default machine. Emerald Rapids, f64, 300 x 300 along the result: 10.5 us, one line after the other 21 us.
 LARGER = 16
-# Those with short ones keep a matrix in a second cache of twice that size, along with what was just written of it.
-# Neoverse N1, f64, one line after the other and several: 200 x 200, 14.7 and 9.4 us; gemver, 300 x 300, 123 and 118 us,
-# 400 x 400, 216 and 239 us.
-NARROW = 5
+# Of those with short ones, the third cache is taken to be as large as servers have it.
+SERVER = 64
+# A matrix that was just written is behind that written part in the second cache, of at least twice that size. Neoverse
+# N1, f64, gemver, one line after the other and several: 300 x 300, 123 and 118 us; 400 x 400, 216 and 239 us.
+WRITTEN = 5
 
 
 @record
@@ -167,7 +168,7 @@ class MatvecPrinter:
             threads,
             grouped(isa, kernel),
             together(kernel),
-            _alone(how, what, line, threads) if grouped(isa, kernel) else (),
+            self._alone(how, line, threads) if grouped(isa, kernel) else (),
             self._wanted(how),
         )
 
@@ -208,6 +209,21 @@ class MatvecPrinter:
     def _size(self, lp: For) -> str:
         high = self.ints.wide(lp.upper, 5)
         return high if lp.lower == Int(0) else f"{high} - {self.ints.text(lp.lower, 6)}"
+
+    def _alone(self, how: MatrixVector, line: int, threads: bool) -> tuple[str, ...]:
+        """When lines are not taken several at a time: far matrices, and lines that meet in the first cache."""
+        out, step = [], self.what.step
+        if how.form != "across":
+            team = "tw_team == 1 && " if threads and how.form == "lanes" else ""
+            reused = "tw_rows" if how.form == "lanes" else "tw_depth"
+            wide, short = LARGER * how.near, (WRITTEN if writes_matrix(self.scop, self.what) else SERVER) * how.near
+            near = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {wide} : {short}" if how.isa == OPEN else str(how.near)
+            out.append(f"{team}tw_work > TW_SIZE({near}) && {reused} <= TW_SIZE({how.close})")
+        if how.period:
+            sizes = f"{how.wide or how.streams}, {how.period}, {line}, {how.ways}"
+            wide_ones = f"{lanes_macro(step.elem)} >= {WIDE} && " if how.wide else ""
+            out += [f"{wide_ones}tw_crowded(tw_pitch{m}, {sizes})" for m in range(len(step.left))]
+        return tuple(f"({x})" if "&&" in x and len(out) > 1 else x for x in out)
 
     # -- elements ----------------------------------------------------------------------------------
 
@@ -283,22 +299,6 @@ def _unit(kernel: MatvecKernel, line: int) -> str:
     """Rows that no two threads share: whole lines of cache of the result, and whole groups. Of what is left over of
     those, compilers may round other steps than of groups; that has to be the same whatever the number of threads."""
     return together(kernel) if kernel.streams >= line else str(max(kernel.wide, line))
-
-
-def _alone(how: MatrixVector, what: Contraction, line: int, threads: bool) -> tuple[str, ...]:
-    """When lines are not taken several at a time: far matrices, and lines that meet in the first cache."""
-    out = []
-    if how.form != "across":
-        team = "tw_team == 1 && " if threads and how.form == "lanes" else ""
-        reused = "tw_rows" if how.form == "lanes" else "tw_depth"
-        wide, narrow = LARGER * how.near, NARROW * how.near
-        near = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {wide} : {narrow}" if how.isa == OPEN else str(how.near)
-        out.append(f"{team}tw_work > TW_SIZE({near}) && {reused} <= TW_SIZE({how.close})")
-    if how.period:
-        sizes = f"{how.wide or how.streams}, {how.period}, {line}, {how.ways}"
-        wide_ones = f"{lanes_macro(what.step.elem)} >= {WIDE} && " if how.wide else ""
-        out += [f"{wide_ones}tw_crowded(tw_pitch{m}, {sizes})" for m in range(len(what.step.left))]
-    return tuple(f"({x})" if "&&" in x and len(out) > 1 else x for x in out)
 
 
 def _open(node: CNode) -> tuple[tuple[For, For], Instance]:

@@ -48,6 +48,18 @@ def layout_of(body: str) -> str:
     return layout(scop, s, contraction(scop, s, ()))
 
 
+@pytest.mark.parametrize("machine", ["", "neoverse-n1"])
+def test_written_matrices_are_far_sooner(machine: str) -> None:
+    def limits(body: str) -> list[int]:
+        made = generate("in.c", text(body), GenOptions(machine=machine or "generic", banner=False)).text
+        (far,) = re.findall(r"tw_work > TW_SIZE\((?:TW_VECTOR_BYTES > 16 \? )?(\d+)(?: : (\d+))?\)", made)
+        return [int(x) for x in far if x]
+
+    product = NEST + "y[j] += A[i][j] * x[i];"
+    read, written = limits(product), limits(NEST + "A[i][j] += x[i];" + product)
+    assert written[-1] < read[-1] and written[:-1] == read[:-1]
+
+
 @pytest.mark.parametrize(
     "statement, expected",
     [

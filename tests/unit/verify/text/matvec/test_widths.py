@@ -14,7 +14,7 @@ from tests.unit.verify.text.blocked.test_product import changed
 from tests.unit.verify.text.matvec.test_kernel import ADD, SCALED, TWO, printed
 
 ISA = load_isa(OPEN, 512)
-STREAMS = {"lanes": (3, 0), "across": (8, 16)}  # those of the longest vectors, where they have others
+STREAMS = {"lanes": (4, 7), "across": (8, 16)}  # those of shorter and of longer vectors
 
 
 def kernel(form: str, elem: str = "f64") -> MatvecKernel:
@@ -45,7 +45,11 @@ KERNELS = {
     "a vector further": ("lanes", "line[r] + j + TW_F64_LANES * v", "line[r] + j + 2 * v", 0),
     "vectors leave elements out": ("lanes", "j += TW_F64_LANES * vectors", "j += 8 * vectors", 0),
     "vectors overlap": ("lanes", "j += TW_F64_LANES * vectors", "j += 2 * vectors", 0),
-    "there is no room for the rest": ("lanes", "double rest[4 * TW_F64_LANES]", "double rest[16]", 0),
+    "there is no room for the rest": ("lanes", "rest[TW_F64_LANES * (TW_F64_LINES_4_7 + 1)] = ", "rest[40] = ", 0),
+    "no room for the lines of longer vectors": ("lanes", "*line[TW_F64_LINES_4_7]", "*line[4]", 0),
+    "steps of longer vectors are taken twice": ("lanes", "p += TW_F64_LINES_4_7", "p += 4", 0),
+    "steps of shorter vectors are left out": ("lanes", "p += TW_F64_LINES_4_7", "p += 7", 0),
+    "too few lines of longer vectors": ("lanes", "_steps(TW_F64_LINES_4_7, ", "_steps(4, ", 0),
     "the rest's lines overlap": ("lanes", "rest[TW_F64_LANES * (r + 1) + e]", "rest[2 * (r + 1) + e]", 0),
     "columns of the shortest vectors": ("across", "TW_F64_LANES", "2", -1),
     "a row is read twice": ("across", "line[TW_F64_LANES * g + r]", "line[2 * g + r]", 0),
@@ -123,6 +127,13 @@ def test_what_calls_them_is_proven_for_every_width() -> None:
     emitted = printed("across", isa="")
     assert emitted.matvecs[0].how.wide == 16 and emitted.matvecs[0].unit == "TW_F64_ROWS_8_16"
     assert wrong_text(emitted) == ""
+
+
+def test_what_calls_them_along_the_result_is_proven_for_every_width() -> None:
+    emitted = printed("lanes", isa="")
+    assert (emitted.matvecs[0].how.streams, emitted.matvecs[0].how.wide) == (4, 7)
+    assert "TW_F64_LINES_4_7" in emitted.plain and wrong_text(emitted) == ""
+    assert wrong_matvecs(changed(emitted.plain, "/ TW_F64_LINES_4_7 * TW_F64_LINES_4_7", "/ 4 * 4", 0), emitted.matvecs)
 
 
 @pytest.mark.parametrize("what", BLOCKS)
