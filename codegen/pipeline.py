@@ -159,7 +159,7 @@ def _versions(done: Performed, options: GenOptions, machine: Machine) -> Version
         return None
     from codegen.versions import versions_of  # what few files want
 
-    return versions_of(done, machine)
+    return versions_of(done, options, machine)
 
 
 def _check_choice(support: str, kernels: Collection[AnyKernel]) -> None:

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from codegen.diagnostics import InputError, Loc
 from codegen.machine import Machine
 from codegen.machine.variants import MachineVariant, variants
+from codegen.options import GenOptions
 from codegen.source.language import C
 from codegen.source_file import Performed
 from codegen.target.dispatch.file import Dispatched, Spelling, dispatched, marks, words_of
-from codegen.target.dispatch.functions import dispatchable
+from codegen.target.dispatch.functions import DispatchedFunction, dispatchable
 from codegen.target.dispatch.levels import attribute
 from codegen.target.finish.links import Links
 from codegen.target.finish.names import NameSpelling
 from codegen.targets.base import Target
+from codegen.targets.registry import target_named
 from codegen.verify.choices.dispatch import wrong_versions
 
 
@@ -37,11 +39,33 @@ class Versions:
         """The file's body, which has the marks, and what stands above it, with the versions."""
         if not self.functions:
             return body, support
-        made = dispatched(body, support, self.functions, self.machines, Spelling(names, self.taken, line_name))
-        problem = _wrong(made, support, self.machines, names)
-        assert not problem, problem
+        made = self._made(body, support, self.functions, Spelling(names, self.taken, line_name))
         self.moved = made.moved
         return made.body, made.support
+
+    def of_tests(self, body: str, support: str, names: Sequence[str], arguments: Sequence[str]) -> tuple[str, str]:
+        """The same for other functions with the same regions: `void NAME(...)`, each with these arguments."""
+        calls = any(f.calls for f in self.functions)
+        at = len("void ")
+        functions = [DispatchedFunction(n, 0, 0, 0, at, 0, tuple(arguments), False, calls) for n in names]
+        made = self._made(body, support, functions, Spelling(NameSpelling(), self.taken))
+        return made.body, made.support
+
+    def _made(
+        self, body: str, support: str, functions: Sequence[DispatchedFunction], spelling: Spelling
+    ) -> Dispatched:
+        made = dispatched(body, support, functions, self.machines, spelling)
+        problem = _wrong(made, support, self.machines, spelling.names)
+        assert not problem, problem
+        return made
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Of the versions beside the functions themselves, from the lowest."""
+        return tuple(m.level for m in reversed(self.machines) if m.level)
+
+    def has(self, function: str) -> bool:
+        return any(f.name == function for f in self.functions)
 
     def further(self, links: Links, above: int) -> Links:
         """Lines of the new file, `above` of them before the user's own, where versions stand before them."""
@@ -56,8 +80,11 @@ def check_dispatch(machine: Machine, target: Target) -> None:
         raise _bad("--dispatch is for code of no processor in particular", "leave out --machine and --isa")
 
 
-def versions_of(done: Performed, machine: Machine) -> Versions:
-    """The versions that a file gets."""
+def versions_of(done: Performed, options: GenOptions, machine: Machine) -> Versions | None:
+    """The versions that a file gets, where they are asked for."""
+    if not options.dispatch:
+        return None
+    check_dispatch(machine, target_named(options.target))
     if done.source.pre.language is not C:
         raise _bad("--dispatch is for C files", "leave it out", done.source.name)
     return Versions(done, variants(machine))

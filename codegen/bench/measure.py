@@ -92,6 +92,7 @@ def _region(
     return replace(
         blank,
         sizes=at,
+        version=bench.version(result),
         races=tuple(races),
         bytes=_moved(bench),
         element_bytes=max((scop.arrays[a.array].elem.bytes for s in scop.statements for a in s.writes), default=8),

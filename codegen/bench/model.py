@@ -26,7 +26,8 @@ class Race:
 @record
 class MeasuredRegion:
     """One region. `bytes` are those of its arrays, each counted once, and twice where it is changed; `operations` are
-    by statement, and `uncounted` names those whose runs could not be counted. `note` says why there are no figures."""
+    by statement, and `uncounted` names those whose runs could not be counted. `note` says why there are no figures.
+    Where functions have versions, `version` is the one that was measured."""
 
     index: int
     line: int
@@ -37,6 +38,7 @@ class MeasuredRegion:
     element_bytes: int = 8
     by_statement: Mapping[str, int] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
+    version: str = ""
     note: str = ""
     advice: str = ""  # what would let the tool do more
 

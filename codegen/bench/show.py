@@ -17,7 +17,8 @@ def text(found: Sequence[MeasuredRegion], built_with: str, top: Ceilings | None)
     """A table for each region and a sentence on what bounds it."""
     out = [f"{built_with}\n"]
     for m in found:
-        out.append(f"\n{m.title} at {m.at}\n" if m.races else f"\n{m.title}: {m.note}\n")
+        which = f", version {m.version}" if m.version else ""
+        out.append(f"\n{m.title} at {m.at}{which}\n" if m.races else f"\n{m.title}: {m.note}\n")
         if m.races:
             out.append(f"  {'threads':>7}  {'before':>9}  {'after':>9}  {'gain':>6}\n")
         for r in m.races:
@@ -45,6 +46,7 @@ def data(found: Sequence[MeasuredRegion], built_with: str, top: Ceilings | None)
             "line": m.line,
             "title": m.title,
             "sizes": dict(m.sizes),
+            "version": m.version,
             "runs": [
                 {"threads": r.threads, "before": _times(r.original), "after": _times(r.result), "gain": r.gain,
                  "bound": sentence(m, r, top) if top is not None else ""}

@@ -26,9 +26,12 @@ _COMMON = (
     "-w",
     # How much work is worth threads, says the program that runs the check.
     "-DTW_PARALLEL_MIN=tw_least_work",
+    # So does which of the versions runs that the processor has.
+    "-DTW_LEVEL=(tw_level() < tw_highest_level ? tw_level() : tw_highest_level)",
     "-Dmain=tw_user_main",
 )
-HEADER = ("check.h", "extern double tw_least_work;\n")  # beside every file, and included first
+# Beside every file, and included first.
+HEADER = ("check.h", "extern double tw_least_work;\nextern int tw_highest_level;\n")
 KINDS = {
     # Integers wrap in both programs, so that a source whose sums overflow still has one right answer; whether
     # the result overflows where the source does not is for the sanitizers to say.

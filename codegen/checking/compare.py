@@ -11,17 +11,21 @@ from pathlib import Path
 
 from codegen.checking.build import HEADER, Build, Compiler, find_compiler
 from codegen.checking.harness.emit import ranks_text, runtime_text, watch_text
+from codegen.checking.harness.shared_object import open_library
 from codegen.checking.judge import Tried, Verdict, judge, try_case
 from codegen.checking.ranks.run import on_ranks
 from codegen.checking.regions import STEM, Checked, extra_sources, file_texts, open_regions
 from codegen.checking.sanitize import SanitizedProgram
 from codegen.checking.trials import ComparedObjects, batch_limits
+from codegen.checking.versions import versions_text
+from codegen.children.worker import run_limited
 from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.encoding import encode
 from codegen.targets.base import Emulator
 from codegen.targets.registry import target_named
+from codegen.versions import Versions
 
 Progress = Callable[[str], None]
 
@@ -119,8 +123,9 @@ def _verdicts(
     objects = [bench.start("watched", (f"{n}{ending}",), f"{n}.o") for n in names]
     folder = bench.compiler.folder
     limits = batch_limits(bench.emulator.reserves)
+    versions = checked.versions
     pair = ComparedObjects(folder / "original.so", folder / "result.so",
-                           tuple(c.harness.number for c in checked.cases), limits)
+                           tuple(c.harness.number for c in checked.cases), limits, versions.levels if versions else ())
     tried = []
     for case in checked.cases:
         progress(f"{case.title}: running")
@@ -133,7 +138,14 @@ def _verdicts(
         programs = [None if missing else SanitizedProgram(b.result, k) for b in sanitized] or [None, None]
         verdicts.append(judge(t, pair, programs[0], programs[1], watched, folder))
     remarks = (("no sanitizers were run", missing), ("stores were not watched", unwatched))
-    return verdicts, tuple(f"{what}: {why}" for what, why in remarks if why)
+    said = (*(f"{what}: {why}" for what, why in remarks if why), _versions(pair, versions) if versions else "")
+    return verdicts, tuple(filter(None, said))
+
+
+def _versions(pair: ComparedObjects, versions: Versions) -> str:
+    """Which versions were run."""
+    found = run_limited(lambda: int(open_library(pair.result, pair.numbers).lib.tw_levels()), pair.limits)
+    return versions_text(versions, found)
 
 
 def _with_ranks(bench: _Bench, t: Tried, pair: ComparedObjects, checked: Checked, progress: Progress) -> Tried:
@@ -165,7 +177,7 @@ def _watched(bench: _Bench, objects: Sequence[Build], pair: ComparedObjects) -> 
     ] if not any(wrong) else []
     first = next((e for e in (*wrong, *(b.error() for b in links)) if e is not None), None)
     folder = bench.compiler.folder
-    return (None, first) if first else (ComparedObjects(folder / names[0], folder / names[1], pair.numbers), "")
+    return (None, first) if first else (replace(pair, original=folder / names[0], result=folder / names[1]), "")
 
 
 def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOptions) -> str:

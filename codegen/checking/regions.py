@@ -11,6 +11,7 @@ from codegen import pipeline
 from codegen.checking.harness.emit import cases_text
 from codegen.checking.harness.interface import FunctionPlace, Harness, harness_of
 from codegen.checking.harness.memory import memory_of
+from codegen.checking.versions import with_cases
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.machine import load_for
@@ -25,9 +26,10 @@ from codegen.source.regions import written
 from codegen.source.splice import splice
 from codegen.source_file import Opened
 from codegen.target.emit import AnyKernel
-from codegen.target.finish.names import DEFAULT
+from codegen.target.finish.names import DEFAULT, NameSpelling
 from codegen.target.support import SupportOptions, emit_banner, emit_support
 from codegen.targets.registry import target_named
+from codegen.versions import Versions, versions_of
 
 STEM = "result"  # of the files of the target
 PART = 100_000  # between the numbers of a region and of a part of it
@@ -57,6 +59,7 @@ class Checked:
     outcomes: tuple[RegionOutcome, ...]
     cases: tuple[CheckedRegion, ...]
     diagnostics: tuple[Diagnostic, ...]
+    versions: Versions | None = None  # of functions, with --dispatch
 
 
 def open_regions(path: str, text: str, options: GenOptions) -> Checked:
@@ -65,8 +68,10 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     done = pipeline.perform(path, text.removeprefix(pipeline.MARK), options, machine)
     slices = {s.region.index: s for s in done.source.slices}
     cases = [c for o in done.outcomes if o.text is not None for c in _cases(slices[o.index], o, done.source)]
-    notes = tuple(d for d in done.messages if d.id != "conditional-region")
-    return Checked(done.source, done.outcomes, tuple(cases), notes)
+    versions = versions_of(done, options, machine)
+    messages = (*done.messages, *(versions.messages if versions else ()))
+    notes = tuple(d for d in messages if d.id != "conditional-region")
+    return Checked(done.source, done.outcomes, tuple(cases), notes, versions)
 
 
 def _cases(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Iterator[CheckedRegion]:
@@ -112,16 +117,21 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     support = emit_support(helpers, kernels, SupportOptions(PARALLEL_MIN, language=source.pre.language))
     banner = emit_banner(name, effective_options(options))
     extra = target_named(options.target).extra(checked.outcomes, replace(options, stem=STEM), "", None)
-    head = f"{banner}{source.text[:start]}{support}{extra.support}"
     regions = {s.region.index: s.region for s in source.slices}
-    body = splice(source.text, [(regions[o.index], o.text) for o in checked.outcomes if o.text is not None])
+    changed = [(regions[o.index], o.text) for o in checked.outcomes if o.text is not None]
+    versions = checked.versions
+    body, above = splice(source.text, changed, versions.marks if versions else ()), support
+    if versions is not None:
+        body, above = versions.of(body, support, NameSpelling(), "")
+    result, support = with_cases(source.text[start:], support, [(c.harness, c.result) for c in checked.cases], versions)
+    head = f"{banner}{source.text[:start]}"
     ending = source.pre.language.endings[0]
     return {
         **{f"{STEM}{ending}": text for ending, text in extra.files},
         f"original{ending}": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
-        f"result{ending}": f"{head}{source.text[start:]}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
+        f"result{ending}": f"{head}{support}{extra.support}{result}",
         f"source{ending}": source.text,
-        f"generated{ending}": head + body[start:],
+        f"generated{ending}": f"{head}{above}{extra.support}{body[start:]}",
     }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from codegen.checking.harness.codes import Op
@@ -63,14 +64,16 @@ def _first(h: Harness, pair: ComparedObjects, vectors: Sequence[TestVector]) -> 
         library.lib.tw_threads(THREADS)
     for v in vectors:
         mine = _stored(h, original, original, v)
-        for least in WORK:
+        for level, least in product(result.levels, WORK):
+            result.lib.tw_levels_up_to(level)
             result.lib.tw_threads_from(least)
             theirs = _stored(h, original, result, v)
             for k, have in enumerate(original.layout(h, v.ins).buffers):
                 at = _first_more(mine[k], theirs[k])
                 if at is not None:
                     where = _element(h, k, have, v, at)
-                    return IntroducedStore(v, f"the result stores to {where}, which the source does not")
+                    version = pair.version(level)
+                    return IntroducedStore(v, f"{version}the result stores to {where}, which the source does not")
     return None
 
 

@@ -7,6 +7,7 @@ import functools
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from codegen.checking.harness.codes import Kind, Op
@@ -33,12 +34,18 @@ def batch_limits(reserves: bool) -> Limits:
 
 @record
 class ComparedObjects:
-    """Both shared objects, the numbers of the cases in them, and what a run of them may use."""
+    """Both shared objects, the numbers of the cases in them, and what a run of them may use. `versions` names those of
+    functions in the result, from 1 on."""
 
     original: Path
     result: Path
     numbers: tuple[int, ...]
     limits: Limits = BATCH
+    versions: tuple[str, ...] = ()
+
+    def version(self, level: int) -> str:
+        """In which version of functions something is wrong, for messages."""
+        return f"the version for {self.versions[level - 1]}: " if level else ""
 
 
 @record
@@ -79,7 +86,8 @@ def run_trials(h: Harness, pair: ComparedObjects, s: Survey, vectors: Sequence[T
         except (Died, LimitPassed) as error:
             done, phase = (int(x) for x in marker.read_text().split())
             crashed = isinstance(error, Died)
-            failure = f"the result {'crashes' if crashed else error}"
+            version = pair.version(phase - 1) if phase else ""
+            failure = f"{version}the result {'crashes' if crashed else error}"
         agreed += done
         if done == len(todo):
             break
@@ -106,26 +114,28 @@ def _batch(
         layout = original.layout(h, v.ins)
         want = _filled(h, original, layout, v)
         original.call(h.number, Op.RUN, v.ins, want.args, original.ffi.NULL)
-        _mark(marker, k, 1)
-        for least in WORK:
+        for level, least in product(result.levels, WORK):
+            _mark(marker, k, 1 + level)
+            result.lib.tw_levels_up_to(level)
             result.lib.tw_threads_from(least)
             got = _filled(h, original, layout, v)
             result.call(h.number, Op.RUN, v.ins, result.ffi.cast("void **", got.args), result.ffi.NULL)
             outside = got.damaged()
             if outside is not None and want.damaged() is None:
-                return k, f"the result writes outside `{h.memory.buffers[outside].base}`", noisy
+                where = h.memory.buffers[outside].base
+                return k, f"{pair.version(level)}the result writes outside `{where}`", noisy
             case = Trial(h, original, layout, s, v)
             message = compare(case, want, got)
             if message and s.reassociate:
                 nudged = _nudged(h, original, layout, v)
                 message, noisy = compare(case, want, got, nudged), noisy + 1
             if message:
-                return k, message, noisy
+                return k, pair.version(level) + message, noisy
     return len(vectors), "", noisy
 
 
 def _mark(marker: Path, vector: int, phase: int) -> None:
-    """Leave word of what runs now: phase 0 is the original, 1 the result."""
+    """Leave word of what runs now: phase 0 is the original, 1 the result, 2 and more are versions of it."""
     marker.write_text(f"{vector} {phase}")
 
 

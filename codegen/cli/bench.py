@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Invocation, Outcome
+from codegen.cli.output.artefacts import check_dispatch
 from codegen.cli.output.progress import Line
 from codegen.diagnostics import InputError, Loc
 from codegen.targets.registry import target_named
@@ -24,12 +25,13 @@ def run(job: Invocation) -> Outcome:
     from codegen.bench.show import chart, data, text
     from codegen.checking.build import find_compiler
     from codegen.source.write import write_if_changed
-    from codegen.tune.build import FLAGS, compiler_version
+    from codegen.tune.build import FLAGS, PLAIN, compiler_version
     from codegen.tune.region import open_file
     from codegen.tune.timing import cores
 
     a = job.arguments
-    flags, sizes = a.cflags or FLAGS, _sizes(a.sizes, a.cflags)
+    check_dispatch(a)
+    flags, sizes = a.cflags or (PLAIN if a.dispatch else FLAGS), _sizes(a.sizes, a.cflags)
     most = a.measure_threads or cores() if target_named(job.options.target).threads else 1
     threads = tuple(dict.fromkeys((1, most)))
     line, busy = Line(a), _busy(cores())

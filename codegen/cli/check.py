@@ -5,6 +5,7 @@ from __future__ import annotations
 from codegen.cli import exitcodes
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Invocation, Outcome, filters, has_errors
+from codegen.cli.output.artefacts import check_dispatch
 from codegen.cli.output.progress import Line
 from codegen.filters import select
 
@@ -13,6 +14,7 @@ def run(job: Invocation) -> Outcome:
     """The report goes to standard output; only full agreement is success."""
     from codegen.checking.compare import check
 
+    check_dispatch(job.arguments)
     line = Line(job.arguments)
     try:
         report = check(job.name, job.text, job.options, line.say)

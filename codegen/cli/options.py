@@ -147,7 +147,7 @@ TABLE: tuple[Option, ...] = (
            "list", "OLD=NEW", "prefix_map", type=prefix_pair, affects_output=True),
     Option(("--no-banner",), "output", SOURCE_COMMANDS, "leave out the comment at the top of the output",
            affects_output=True),
-    Option(("--dispatch",), "output", _GEN,
+    Option(("--dispatch",), "output", ("gen", "check", *_BENCH),
            "functions with regions have versions for AVX-512 and AVX2, too, and ask at run time for the one to call "
            "(docs/builds.md)", affects_output=True),
     Option(("--keep-original",), "output", _GEN,

@@ -24,7 +24,7 @@ tilewright_target = $(if $(findstring --target,$(TILEWRIGHT_FLAGS)),,--target \
   $(if $(filter -fopenmp -fopenmp=% -qopenmp,$(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS)),openmp,c))
 
 tilewright_generate = CC='$(CC)' CXX='$(CXX)' $(TILEWRIGHT) gen --line $(strip $(tilewright_target)) \
-  $(TILEWRIGHT_CPPFLAGS) $(TILEWRIGHT_FLAGS) $*$(1) \
+  $(TILEWRIGHT_CPPFLAGS) $(if $(filter .c,$(1)),$(TILEWRIGHT_FLAGS),$(filter-out --dispatch,$(TILEWRIGHT_FLAGS))) $*$(1) \
   -o $(TILEWRIGHT_OUT)/$*.tw$(1) -MD -MP -MF $(TILEWRIGHT_OUT)/$*.tw.d -MT $(TILEWRIGHT_OUT)/$*.tw.stamp
 
 # The rules for sources with the ending $(1), of which $(2) are generated, compiled with $(3).

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from codegen.checking.build import find_compiler, first_error
 from codegen.checking.harness.emit import cases_text, runtime_text
+from codegen.checking.versions import with_cases
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.limits import COMPILER, QUESTION, LimitPassed, run
 from codegen.pipeline import after_feature_macros
@@ -26,6 +27,7 @@ from codegen.targets.registry import target_named
 from codegen.targets.tuning import DeviceTuning
 from codegen.tune.region import Subject
 
+PLAIN = "-O3"  # for programs that ask the processor themselves
 _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
 FLAGS = f"-O3 {_NATIVE}"  # what people compile such files with; another choice is --cflags
 # Without fused operations, so that results can be compared bit by bit; compiled in little time, since nothing is timed.
@@ -128,8 +130,8 @@ def result_text(subject: Subject, outcome: RegionOutcome, extra: Extra) -> str:
     start = after_feature_macros(text)
     language = subject.source.pre.language
     support = emit_support(outcome.helpers, outcome.kernels, SupportOptions(PARALLEL_MIN, language=language))
-    head = f"{text[:start]}{support}{extra.support}"
-    return f"{head}{text[start:]}\n{cases_text([(subject.harness, outcome.text)])}"
+    body, support = with_cases(text[start:], support, [(subject.harness, outcome.text)], subject.versions)
+    return f"{text[:start]}{support}{extra.support}{body}"
 
 
 def built(subject: Subject, compiler: RegionCompiler, plan: str, name: str, more: tuple[str, ...] = ()) -> Path:

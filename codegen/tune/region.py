@@ -17,12 +17,13 @@ from codegen.record import record
 from codegen.region import RegionOutcome, make
 from codegen.region_model import Modelled, model_region
 from codegen.source.region_slice import RegionSlice
-from codegen.source_file import Opened, check_plan_regions, open_source
+from codegen.source_file import Opened, Performed, check_plan_regions, open_source
 from codegen.supervise import run_region
 from codegen.target.finish.names import DEFAULT
 from codegen.targets.base import RegionJob
 from codegen.targets.registry import target_named
 from codegen.targets.tuning import DeviceTuning
+from codegen.versions import Versions, versions_of
 
 
 @record
@@ -38,6 +39,7 @@ class Subject:
     options: GenOptions
     machine: Machine
     tuning: DeviceTuning | None = None  # the device that results run on, if it is not this machine
+    versions: Versions | None = None  # of functions, with --dispatch
 
     @property
     def index(self) -> int:
@@ -80,9 +82,12 @@ def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
         source = open_source(path, text, options)
         check_plan_regions(source, options)
         outcomes = tuple(run_region(source, s, options, machine) for s in source.slices)
-    subjects = tuple(replace(s, tuning=tuning) for s in _subjects(source, outcomes, options, machine))
-    parts = tuple(_parts(source, outcomes, options, machine))
-    return OpenedFile(source, outcomes, subjects, parts, tuple(d for o in outcomes for d in o.diagnostics))
+    versions = versions_of(Performed(source, outcomes, ()), options, machine)
+    whole = _subjects(source, outcomes, options, machine)
+    subjects = tuple(replace(s, tuning=tuning, versions=versions) for s in whole)
+    parts = tuple(replace(s, versions=versions) for s in _parts(source, outcomes, options, machine))
+    messages = (*(d for o in outcomes for d in o.diagnostics), *(versions.messages if versions else ()))
+    return OpenedFile(source, outcomes, subjects, parts, messages)
 
 
 def _subjects(

@@ -980,8 +980,6 @@ TW_AVX2 __attribute__((noinline, unused)) static void tw_f64_add_mul_rows_avx2(
     tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, lda, 1, b, c, ldc);
 }
 #endif
-#ifndef TW_LEVEL /* 2: avx512, 1: avx2, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */
-#define TW_LEVEL tw_level()
 static inline __attribute__((unused)) int tw_level(void)
 {
   static int known = -1; /* threads that ask at once find the same */
@@ -1000,6 +998,8 @@ static inline __attribute__((unused)) int tw_level(void)
   }
   return level;
 }
+#ifndef TW_LEVEL /* 2: avx512, 1: avx2, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */
+#define TW_LEVEL tw_level()
 #endif
 #endif
 /* Matrix product: three loops, tiled for the cache. */

@@ -25,8 +25,6 @@ TW_AVX512_TUNED TW_INLINE long tw_max_avx512(long a, long b) { return a > b ? a 
 #define tw_min4_avx512(a, b, c, d) tw_min_avx512(tw_min_avx512(tw_min_avx512(a, b), c), d)
 #define tw_max4_avx512(a, b, c, d) tw_max_avx512(tw_max_avx512(tw_max_avx512(a, b), c), d)
 #define TW_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
-#ifndef TW_LEVEL /* 2: avx512, 1: avx2, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */
-#define TW_LEVEL tw_level()
 static inline __attribute__((unused)) int tw_level(void)
 {
   static int known = -1; /* threads that ask at once find the same */
@@ -45,6 +43,8 @@ static inline __attribute__((unused)) int tw_level(void)
   }
   return level;
 }
+#ifndef TW_LEVEL /* 2: avx512, 1: avx2, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */
+#define TW_LEVEL tw_level()
 #endif
 #endif
 #line 1 "seidel.c"

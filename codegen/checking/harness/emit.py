@@ -4,7 +4,7 @@ itself, what is copied back), and the shared files that run cases, run them on r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from codegen.checking.harness.codes import as_c
 from codegen.checking.harness.declare import copies, declarations, moves
@@ -43,11 +43,12 @@ def watch_text() -> str:
     return environment().get_template("check_watch.c.j2").render()
 
 
-def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
-    """A function for each region with its text, to stand below the file it comes from."""
+def cases_text(cases: Sequence[tuple[Harness, str]], marked: Collection[int] = (), mark: str = "") -> str:
+    """A function for each region with its text, to stand below the file it comes from. Those of `marked` numbers have
+    a mark before them, behind their brace and behind them."""
     cxx = any(h.place.language is CXX for h, _ in cases)
     shared = sorted({shared for h, _ in cases for shared in h.memory.shared})
-    views = [_view(h, body) for h, body in cases]
+    views = [{**_view(h, body), "mark": mark if h.number in marked else ""} for h, body in cases]
     template = environment().get_template("check_case.c.j2")
     return template.render(cases=views, shared=() if cxx else shared, cxx=cxx, codes=as_c())
 

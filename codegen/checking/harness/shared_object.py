@@ -29,6 +29,11 @@ class Library:
         """One case."""
         getattr(self.lib, f"tw_case_{number}")(op, self.ffi.new("long[]", [*ins, 0]), args, io)
 
+    @property
+    def levels(self) -> range:
+        """Versions of functions that this processor has, from 0, the functions themselves."""
+        return range(max(0, self.lib.tw_levels()) + 1)
+
     def layout(self, h: Harness, ins: Sequence[int]) -> MemoryLayout:
         """The sizes of a case. Buffers of unknown size have the count that `ins` gives them."""
         scratch = self.ffi.new("char[]", _SCRATCH)
@@ -56,6 +61,8 @@ class Library:
 _DECLARED = """
 void tw_threads(int);
 void tw_threads_from(double);
+int tw_levels(void);
+void tw_levels_up_to(int);
 long tw_differs(const char *, const char *, long, long, const long *, double, double);
 void tw_nudge(char *, long, long, const long *);
 double tw_spread(const char *, const char *, long, long, const long *);

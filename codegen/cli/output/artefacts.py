@@ -52,13 +52,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         raise BadCommandLine(f"--target {target.name} writes several files: name them with -o NAME.c")
     if arguments.keep_original and not target.keeps_original:
         raise BadCommandLine(f"--keep-original is not needed for --target {target.name}: -DTW_SERIAL does the same")
-    if arguments.dispatch and not target.dispatches:
-        able = ", ".join(n for n in target_names() if target_named(n).dispatches)
-        raise BadCommandLine(f"--dispatch is for --target {able}")
-    if arguments.dispatch and (arguments.machine != GenOptions().machine or arguments.isa):
-        raise BadCommandLine("--dispatch is for code of no processor in particular: leave out --machine and --isa")
-    if arguments.dispatch and language_of(arguments.file) is CXX:
-        raise BadCommandLine("--dispatch is for C files")
+    check_dispatch(arguments)
     if "harness" in emits and "harness" not in target.endings:
         able = ", ".join(n for n in target_names() if "harness" in target_named(n).endings)
         raise BadCommandLine(f"--emit harness is for --target {able}")
@@ -75,6 +69,19 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     for path in [*writes, *([depfile_path(arguments)] if arguments.md else [])]:
         if os.path.exists(path) and any(os.path.samefile(path, r) for r in reads):
             raise BadCommandLine(f"'{path}' is an input and would be overwritten: choose another name for the output")
+
+
+def check_dispatch(arguments: argparse.Namespace) -> None:
+    """Complain about --dispatch where there is nothing to choose among."""
+    if not arguments.dispatch:
+        return
+    if not target_named(arguments.target).dispatches:
+        able = ", ".join(n for n in target_names() if target_named(n).dispatches)
+        raise BadCommandLine(f"--dispatch is for --target {able}")
+    if arguments.machine != GenOptions().machine or arguments.isa:
+        raise BadCommandLine("--dispatch is for code of no processor in particular: leave out --machine and --isa")
+    if language_of(arguments.file) is CXX:
+        raise BadCommandLine("--dispatch is for C files")
 
 
 def _written(arguments: argparse.Namespace, emits: tuple[str, ...]) -> list[str]:

@@ -23,6 +23,7 @@ from codegen.cli.wrap.source_folder import source_folder
 
 if TYPE_CHECKING:
     from codegen.cli.job import Invocation
+    from codegen.source.language import Language
 
 _USAGE = """\
 usage: tilewright-cc [--auto] [OPTIONS --] COMPILER ARGUMENT...
@@ -136,11 +137,12 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     from codegen.cli.parser import parse as parse_own
     from codegen.diagnostics import Severity, TilewrightError
     from codegen.source.encoding import encode
+    from codegen.source.language import language_of
     from codegen.targets.registry import host
 
     chosen = find("gen")
     assert chosen is not None
-    own = normalize(own)
+    own = _for_language(normalize(own), language_of(name, line.language(name)), name)
     target = () if any(w.partition("=")[0] == "--target" for w in own) else ("--target", host(line.openmp))
     words = ["--line=regions", *target, *own, "--", name]
     (arguments,) = one_by_one(chosen, parse_own(chosen, words))
@@ -169,6 +171,16 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
         return None  # nothing gains
     named = [p for p in (arguments.plan, arguments.machine, arguments.isa) if p and os.path.isfile(p)]
     return encode(_with_own_lines(outcome.stdout, name)), tuple(named)
+
+
+def _for_language(own: list[str], language: Language, name: str) -> list[str]:
+    """The options that a source of this language may have: those of the environment are for all sources of a build."""
+    from codegen.source.language import C
+
+    if language is C or "--dispatch" not in own:
+        return own
+    sys.stderr.write(f"tilewright-cc: warning: {name}: no --dispatch, which is for C files\n")
+    return [w for w in own if w != "--dispatch"]
 
 
 def _as_compiled(job: Invocation, line: CcLine, name: str) -> Invocation:

@@ -164,8 +164,6 @@ def _levels(levels: Sequence[LevelText], asked: Sequence[MachineVariant]) -> str
         out += [f'#define {attribute(x.level)} __attribute__((target("{words}")))', x.text.rstrip("\n")]
     numbers = ", ".join(f"{len(asked) - k}: {m.level}" for k, m in enumerate(asked))
     out += [
-        f"#ifndef TW_LEVEL /* {numbers}, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */",
-        "#define TW_LEVEL tw_level()",
         "static inline __attribute__((unused)) int tw_level(void)",
         "{",
         "  static int known = -1; /* threads that ask at once find the same */",
@@ -182,6 +180,8 @@ def _levels(levels: Sequence[LevelText], asked: Sequence[MachineVariant]) -> str
         "  }",
         "  return level;",
         "}",
+        f"#ifndef TW_LEVEL /* {numbers}, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */",
+        "#define TW_LEVEL tw_level()",
         "#endif",
         "#endif",
     ]

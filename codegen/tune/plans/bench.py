@@ -84,6 +84,14 @@ class Bench:
         """The first difference between results that were compiled to agree bit by bit."""
         return self._child(lambda: self._exact(original, library, reassociate), REFERENCE_SECONDS)
 
+    def version(self, library: Path) -> str:
+        """With --dispatch, the version of functions that runs here."""
+        versions = self.subject.versions
+        if versions is None or not versions.has(self.subject.slice.function):
+            return ""
+        found = self._child(lambda: int(self._open(library).lib.tw_levels()), REFERENCE_SECONDS)
+        return versions.levels[found - 1] if found > 0 else "base"
+
     def _child(self, work: Callable[[], T], seconds: float) -> T:
         """Drivers of devices reserve more addresses than there is memory."""
         reserves = self.subject.tuning is not None and self.subject.tuning.reserves
