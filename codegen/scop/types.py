@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from codegen.record import record
 
+_LONG = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
+
 
 @record
 class CType:
@@ -15,10 +17,17 @@ class CType:
     signed: bool = True
     plain_char: bool = False  # signed on some machines, unsigned on others
     enum: bool = False  # as wide and as signed as the compiler likes
+    apart: bool = False  # `_Float64` and the like: another type than the one of this width that has a keyword
 
     @property
     def is_int(self) -> bool:
         return self.kind == "int"
+
+    @property
+    def by_keyword(self) -> bool:
+        """Is it, to compilers' alias analysis, the type that kernels call it? They call 64-bit integers int64_t, which
+        is `long`: other spellings may be `long long`."""
+        return not self.apart and (self.bits < 64 or self.kind == "float" or self.spelling in _LONG)
 
     @property
     def bytes(self) -> int:

@@ -15,6 +15,7 @@ from codegen.scop.types import CType
 
 # Width and signedness of C's integer keywords on LP64, by their sorted spelling.
 _INT_BITS = {"char": 8, "short": 16, "int": 32, "long": 64, "longlong": 64, "_Bool": 8}
+_APART = frozenset({"_Float32", "_Float64", "_Float32x", "_Float64x"})
 _FLOATS = {"float": 32, "double": 64, "longdouble": 128}
 
 
@@ -78,7 +79,8 @@ class TypeTable:
             shape = self.shape(self.typedefs[names[0]])
             if shape.declarators:
                 return shape
-            return replace(shape, elem=replace(shape.elem, spelling=names[0]))
+            apart = shape.elem.apart or names[0] in _APART
+            return replace(shape, elem=replace(shape.elem, spelling=names[0], apart=apart))
         return DeclaredType((), basic_type(names))
 
     def member(self, struct: c_ast.Node | None, name: str) -> DeclaredType | None:

@@ -21,8 +21,6 @@ from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.types import CType
 
-# 64-bit integers under other names may be `long long`, a type that does not alias `int64_t`.
-SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
 MOST_OPERANDS = 4
 # Operators that may be applied in any order, what joins two partial results, and what changes nothing.
 _FOLDS = {
@@ -101,8 +99,7 @@ def _usable(scop: Scop, s: Statement, what: Contraction, a: Access) -> None:
 def same_type(t: CType, elem: str) -> bool:
     """Do loads of lanes of type `elem` give the elements as the computation wants them?"""
     name = element_name(t)
-    sure = t.bits < 64 or t.kind == "float" or t.spelling in SURE
-    return name is not None and sure and name[1:] == elem[1:] and (name[0] == "f") == (elem[0] == "f")
+    return name is not None and t.by_keyword and name[1:] == elem[1:] and (name[0] == "f") == (elem[0] == "f")
 
 
 def _moves(a: Access, d: int) -> bool:

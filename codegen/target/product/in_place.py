@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 # 0.98 and 1.01, 0.93 and 1.03.
 TILES = 32
 
-# 64-bit elements are handed to the kernels as int64_t, which is `long`: other spellings may be `long long`, a
-# different type to the compiler's alias analysis, and go through the scratch tile.
-_SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
-
 
 def target_in_place(p: ProductPrinter) -> tuple[str, str, str]:
     """When and how the kernel can work on C itself, on tiles that it covers: (condition, pointer, row stride). No
@@ -63,7 +59,8 @@ def left_in_place(p: ProductPrinter, how: Blocking, kernel: str) -> OperandPlace
 
 
 def _in_lines(p: ProductPrinter, number: int, d: int) -> bool:
-    """Are an access's elements of the kernel's type, in one array where those of iterator `d` are neighbours?"""
+    """Are an access's elements of the kernel's type, in one array where those of iterator `d` are neighbours? Others go
+    through the scratch tile."""
     access = p.s.accesses[number]
     array = p.scop.arrays[access.array]
     plain = all(x.kind in ("sub", "flat") for x in access.path) and array.depth <= 1
@@ -73,6 +70,5 @@ def _in_lines(p: ProductPrinter, number: int, d: int) -> bool:
 def _same_type(p: ProductPrinter, number: int) -> bool:
     elem = p.scop.arrays[p.s.accesses[number].array].elem
     name = p.what.step.elem
-    sure = elem.bits < 64 or elem.kind == "float" or elem.spelling in _SURE
     kind = "f" if elem.kind == "float" else "i" if elem.signed else "u"
-    return sure and elem.bits == int(name[1:]) and kind == name[0]
+    return elem.by_keyword and elem.bits == int(name[1:]) and kind == name[0]
