@@ -2,7 +2,7 @@
 
 With names of kernels (`gemm atax`) only those are proven, and the list stays as it is.
 
-With every instruction set, and with and without threads; the nests of the programs for `--auto`, which are products as
+With every instruction set, with and without threads, and for ranks; the nests of the programs for `--auto`, which are products as
 other programs have them, for the default machine. What the list holds is not proven again in every build. Most kernels
 of the corpus have no product: what has none with one instruction set is not tried with the others.
 """
@@ -32,6 +32,7 @@ from codegen.verify.text import proven
 EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNELS = EXAMPLES / "kernels"
 TARGETS = ("openmp", "c")
+RANKS = "mpi"
 
 
 def main() -> int:
@@ -46,7 +47,8 @@ def main() -> int:
         found.update(*made)
         # By instruction set: a process proves a kernel that several files use once.
         having = [p for p, names in zip(every, made, strict=True) if names]
-        rest = [(p, *how) for how in others for p in having] + [(p, first[0], t) for t in TARGETS for p in programs]
+        rest = [(p, *how) for how in (*((isa, RANKS) for isa in ISAS), *others) for p in having]  # long ones first
+        rest += [(p, first[0], t) for t in TARGETS for p in programs]
         found.update(*_shown(pool.map(_proven, rest, chunksize=max(1, len(having) // 4)), len(rest)))
     print(file=sys.stderr)
     if names:
