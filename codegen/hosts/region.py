@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import CNode
-from codegen.diagnostics import Severity, Unsupported
+from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.hosts.one_thread import peeled, threads_only
 from codegen.hosts.variants import PrintedRegion, for_all_variants, read_back
 from codegen.machine import Machine
-from codegen.plan.text import show
+from codegen.plan.text import show, with_assumed_blocks
 from codegen.plan_outcome import no_effect, summarize
 from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent, left_out, make, simpler
 from codegen.scop.model import Scop
@@ -83,6 +83,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
     found = None if alone else for_all_variants(scop, made.code, threads, around, machine)
+    assumed = found is not None  # blocks are computed when the program runs, and tiles are those of its processor
     if found is None:
         views = region_views(scop, made.code, threads, alone)
         emitted = region_text(views, around)
@@ -100,7 +101,8 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         first = s.region.presumed_line(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     idle = no_effect(plan, scop, made.code, bool(threads))
-    planned = (d for d in made.remarks if threads or d.id != "parallel")
+    planned = (_of_any_machine(d) if assumed else d for d in made.remarks if threads or d.id != "parallel")
+    shown = show((plan,), {scop.region: scop})
     remarks = (*model.remarks, *planned, *alias.remarks, *idle)
     return RegionOutcome(
         s.region.index,
@@ -108,7 +110,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         text,
         done.helpers | alias.helpers,
         done.called,
-        show((plan,), {scop.region: scop}),
+        with_assumed_blocks(shown) if assumed else shown,
         summary,
         tuple(dict.fromkeys(remarks)),  # parts of one statement say the same
         links=links,
@@ -117,6 +119,14 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         kept=tuple(sorted(model.kept)),
         computed=emitted.computed,
     )
+
+
+def _of_any_machine(d: Diagnostic) -> Diagnostic:
+    """What is said of a product, whose plan is that of a machine of which nothing is known."""
+    if d.id != "product" or not d.message.startswith("a product "):
+        return d
+    more = "where nothing is known of the processor; tiles follow the compiler's flags, blocks the caches it finds"
+    return replace(d, message=f"{d.message} {more}")
 
 
 def _prove_ahead(scop: Scop, code: CNode, emitted: RegionText) -> None:
