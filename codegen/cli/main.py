@@ -37,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return exitcodes.INTERRUPTED
     except BrokenPipeError:
         return _quiet_flush(exitcodes.BROKEN_PIPE)
+    except TilewrightError as error:  # standard output cannot be written
+        sys.stderr.write(f"tilewright: error: {error.message} [{error.id}]\n")
+        return exitcodes.BAD_INPUT
 
 
 def _quiet_flush(code: int) -> int:
@@ -44,9 +47,12 @@ def _quiet_flush(code: int) -> int:
     try:
         sys.stdout.flush()
         return code
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exitcodes.BROKEN_PIPE
+        if isinstance(error, BrokenPipeError):
+            return exitcodes.BROKEN_PIPE
+        sys.stderr.write(f"tilewright: error: cannot write standard output: {error.strerror} [cannot-write]\n")
+        return exitcodes.BAD_INPUT
 
 
 def _dispatch(words: list[str]) -> int:
@@ -54,17 +60,17 @@ def _dispatch(words: list[str]) -> int:
     if not words:
         raise BadCommandLine("no command given: " + ", ".join(c.name for c in COMMANDS))
     if words[0] in ("-h", "--help", "help"):
-        sys.stdout.write(_overview())
+        _print_artefact(_overview())
         return exitcodes.OK
     if words[0] in ("-V", "--version"):
-        sys.stdout.write(f"tilewright {__version__}\n")
+        _print_artefact(f"tilewright {__version__}\n")
         return exitcodes.OK
     if words[0].startswith("--print-"):
         from codegen.cli.shell.printing import answer
 
         text = answer(words)
         if text is not None:
-            sys.stdout.write(text)
+            _print_artefact(text)
             return exitcodes.OK
     command = find(words[0])
     if command is None:

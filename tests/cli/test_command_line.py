@@ -154,6 +154,10 @@ def test_closed_streams(tmp_path: Path) -> None:
         done = subprocess.run([*closed, *words, *more], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == code and said in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert "@generated" in (tmp_path / "out.c").read_text()
+    for word in ("--version", "--help", "--print-make"):
+        done = subprocess.run([*closed, *command(word)], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 1 and done.stderr.startswith("tilewright: error: cannot write standard output")
+        assert done.stderr.count("\n") == 1
 
 
 def test_options_page_is_current() -> None:
