@@ -43,7 +43,7 @@ def test_cxx_beside_it(tree: Tree) -> None:
     done = tree.run("tilewright-cc", "--dispatch", "--", "g++", "-c", "f.cpp")
     assert done.returncode == 0 and "f.cpp: no --dispatch, which is for C files" in done.stderr
     rules = (tree.folder / "Makefile").read_text(encoding="utf-8").replace("smooth.c main.c", "f.cpp")
-    (tree.folder / "Makefile").write_text(f"{rules}\nf: $(TILEWRIGHT_OBJECTS)\n", encoding="utf-8")
-    tree.ok("make", "f", "TILEWRIGHT_FLAGS=--dispatch --reassociate")
+    (tree.folder / "Makefile").write_text(f"{rules}\nobjects: $(TILEWRIGHT_OBJECTS)\n", encoding="utf-8")
+    tree.ok("make", "objects", "TILEWRIGHT_FLAGS=--dispatch --reassociate")
     made = (tree.folder / "build" / "f.tw.cpp").read_text(encoding="utf-8")
     assert "--reassociate" in made and "--dispatch" not in made

@@ -265,6 +265,49 @@ def test_functions_that_call_themselves(head: str) -> None:
         assert done.returncode == 0, done.stderr
 
 
+PRODUCT = """\
+void product(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+def test_what_asks_for_caches_stands_once() -> None:
+    """Also where levels are tuned, and in two results of one unit, which have the rest of it once, too."""
+    text = made(OPTIONS, PRODUCT).text
+    assert len(re.findall(r"tw_ask_caches\w*\(const", text)) == 1 and text.count(" tw_fit_rows_avx512(long") == 1
+    unit = text + made(OPTIONS, PRODUCT.replace("product", "other").replace("double", "float")).text
+    for compiler in filter(shutil.which, (X86, "gcc")):
+        done = subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only", "-xc", "-"],
+                              input=unit, text=True, capture_output=True)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+def test_no_line_directive_between_parentheses() -> None:
+    """They may be those of a macro, whose arguments have no directives; the lines behind them count as before."""
+    long_name = "a_name_so_long_that_the_first_line_of_the_copy_of_this_function_has_to_be_broken_into_several"
+    source = f"""\
+#define ARRAY(x, n) double x[n]
+void {long_name}(int n, ARRAY(a,
+  n))
+{{
+{REGION}  a[0] = __LINE__;
+}}
+"""
+    lines = made(replace(OPTIONS, line_directives=True), source).text.split("\n")
+    heads = [k for k, line in enumerate(lines) if re.search(rf"{long_name}_avx\d+\(?$", line)]
+    assert len(heads) == 2
+    for k in heads:
+        head = lines[k : next(n for n in range(k, len(lines)) if lines[n].startswith("{"))]
+        assert [x for x in head if x.startswith("#line")] == ['#line 4 "x.c"'] and head[-1].startswith("#line")
+
+
 def test_strings_stay_as_they_are() -> None:
     """Even where they say what is a name."""
     nest = "for (int i = 1; i < n; i++)\n    for (int j = 0; j < i; j++)\n      a[i] = a[i] + 0.5 * a[j];"

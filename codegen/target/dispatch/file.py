@@ -4,14 +4,14 @@ one to call; and above the user's own text what they need."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import count
 
 from codegen.machine.variants import DISPATCHES, MachineVariant
 from codegen.record import record
 from codegen.source.layout.lexis import blank_comments, identifiers
 from codegen.source.preprocess import Preprocessed
-from codegen.target.dispatch.functions import DispatchedFunction
+from codegen.target.dispatch.functions import DispatchedFunction, bare_code
 from codegen.target.dispatch.levels import Level, LevelText, attribute, level_text, renamed, words_in
 from codegen.target.finish.names import NameSpelling
 from codegen.target.finish.wrap import WIDTH, wrap
@@ -82,13 +82,14 @@ def dispatched(
     own = [Level(m.level, tuned and bool(m.tune)) for m in asked]
     levels = tuple(level_text(support, whens, k, x, wanted) for k, x in enumerate(own))
     in_body = [{names.word(a): names.word(b) for a, b in x.names.items()} for x in levels]
-    out = [parts[0]]
+    out, taken = [parts[0]], set(spelling.taken)
     versions: list[Version] = []
     moved: list[tuple[int, int]] = []
     lines = parts[0].count("\n")
     for n, f in enumerate(functions):
         head, inner, behind = parts[3 * n + 1 : 3 * n + 4]
-        called = [_free(f"{f.name}_{m.level}", spelling.taken) for m in asked]
+        called = [_free(f"{f.name}_{m.level}", taken) for m in asked]
+        taken |= set(called)
         name_at = f.at - f.begin
         copies = []
         for k, (level, name) in enumerate(zip(own, called, strict=True)):
@@ -114,22 +115,28 @@ def dispatched(
 
 def _narrow(text: str, original: str, line: int, spelling: Spelling) -> str:
     """A version, which begins on a line of the source, with the lines broken that longer names made too long. The
-    user's own stay as they are."""
+    user's own stay as they are. Between parentheses, which may be those of a macro, no line says where it comes from:
+    the first behind them does."""
     old = text.replace("\r\n", "\n").split("\n")
     made, firsts = wrap("\n".join(old), [x for x in original.splitlines() if len(x) > WIDTH])
     if not spelling.line_name:
         return made
     lines, out = made.split("\n"), list[str]()
-    for words, follows, first, past in zip(old, [*old[1:], "#line"], firsts, [*firsts[1:], len(lines)], strict=True):
+    bare = bare_code("\n".join(old)).split("\n")
+    depth, moved = 0, False
+    for k, (words, first, past) in enumerate(zip(old, firsts, [*firsts[1:], len(lines)], strict=True)):
         said = _SAID.match(words)
         line = int(said[1]) if said else line + 1  # of what follows
         out += lines[first:past]
-        if past - first > 1 and not _SAID.match(follows):
+        depth += bare[k].count("(") - bare[k].count(")")
+        moved = (moved or past - first > 1) and not said
+        if moved and depth <= 0 and k + 1 < len(old) and not _SAID.match(old[k + 1]):
             out.append(_line(line, spelling).rstrip())
+            moved = False
     return "\n".join(out)
 
 
-def _free(name: str, taken: frozenset[str]) -> str:
+def _free(name: str, taken: Collection[str]) -> str:
     return name if name not in taken else next(x for k in count(2) if (x := f"{name}_{k}") not in taken)
 
 
@@ -164,6 +171,8 @@ def _levels(levels: Sequence[LevelText], asked: Sequence[MachineVariant]) -> str
         out += [f'#define {attribute(x.level)} __attribute__((target("{words}")))', x.text.rstrip("\n")]
     numbers = ", ".join(f"{len(asked) - k}: {m.level}" for k, m in enumerate(asked))
     out += [
+        "#ifndef TW_LEVELS",
+        "#define TW_LEVELS",
         "static inline __attribute__((unused)) int tw_level(void)",
         "{",
         "  static int known = -1; /* threads that ask at once find the same */",
@@ -180,6 +189,7 @@ def _levels(levels: Sequence[LevelText], asked: Sequence[MachineVariant]) -> str
         "  }",
         "  return level;",
         "}",
+        "#endif",
         f"#ifndef TW_LEVEL /* {numbers}, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */",
         "#define TW_LEVEL tw_level()",
         "#endif",

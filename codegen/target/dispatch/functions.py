@@ -83,7 +83,7 @@ def dispatchable(
     file: str, text: str, pre: Preprocessed, slices: Sequence[RegionSlice]
 ) -> tuple[tuple[DispatchedFunction, ...], tuple[Diagnostic, ...]]:
     """The functions around regions of which there may be versions, in order, and remarks on all others."""
-    bare = _HIDDEN.sub(lambda m: blank(m[0]), blank_comments(text))
+    bare = bare_code(text)
     read = plain_assertions(pre.text)
     own = blank_comments(text)
     for s in slices:  # what is generated is no part of it
@@ -112,6 +112,11 @@ def dispatchable(
             here = Loc(file, s.region.first_line, len(s.region.indent) + 1)
             remarks.setdefault(s.function, Diagnostic(Severity.WARNING, "no-dispatch", words, here, _HINT))
     return tuple(found[k] for k in sorted(found)), tuple(remarks.values())
+
+
+def bare_code(text: str) -> str:
+    """The text with spaces for comments, lines of the preprocessor, strings and characters."""
+    return _HIDDEN.sub(lambda m: blank(m[0]), blank_comments(text))
 
 
 def _around(chunks: Iterable[Chunk], offset: int) -> Chunk:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from codegen.record import record
 from codegen.source.layout.chunks import declarations, split
@@ -19,12 +21,13 @@ _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _LEXEME = re.compile(rf"{COMMENT}|{STRING}|{CHAR}|{_WORD.pattern}")
 _SWITCH = re.compile(r"^#ifndef (\w+)[ \t]*\n#define \1\b(.*\S.*)\n", re.M)
 _FUNCTION = "\0"  # stands before functions, which get an attribute there
+_WRITTEN_OUT = re.compile(rf"{_FUNCTION}(?!static __attribute__\(\(cold\)\))")  # compilers do that in others
 
 
 @record
 class Level:
     """An instruction set by its name. Where its functions are `tuned` to a processor, those above the user's text are
-    all its own: compilers write none out in others that are for another processor."""
+    all its own, but for cold ones: compilers write none out in others that are for another processor."""
 
     name: str
     tuned: bool = False
@@ -41,10 +44,12 @@ class LevelText:
 
 @record
 class _Item:
-    """A directive, a declaration, or all from `#if` to `#endif`. `varies`: another level has another one."""
+    """A directive, a declaration, or all from `#if` to `#endif`. `varies`: another level has another one. `guard` is a
+    macro that keeps it, and others beside it, from being read twice."""
 
     text: str
     varies: bool = False
+    guard: str = ""
 
     @property
     def names(self) -> frozenset[str]:
@@ -66,7 +71,12 @@ def level_text(support: str, whens: Sequence[str], chosen: int, level: Level, wa
     own = _own_names(items, level.tuned)
     kept, words = set[int](), set(wanted)
     while True:
-        new = {k for k, x in enumerate(items) if k not in kept and (x.names & own & words or _included(x))}
+        guards = {items[k].guard for k in kept} - {""}
+        new = {
+            k
+            for k, x in enumerate(items)
+            if k not in kept and (x.names & own & words or x.names & guards or _included(x))
+        }
         if not new:
             break
         kept |= new
@@ -75,8 +85,17 @@ def level_text(support: str, whens: Sequence[str], chosen: int, level: Level, wa
         return LevelText(level, "", {})
     made = (frozenset[str]().union(*(items[k].names for k in kept)) & own) - _switches(support, own)
     names = {x: f"{x}_{level.name.upper() if x.isupper() else level.name}" for x in sorted(made)}
-    text = "".join(items[k].text for k in sorted(kept))
+    text = "".join(_guarded(guard, run) for guard, run in groupby((items[k] for k in sorted(kept)), _guard_of))
     return LevelText(level, renamed(text, names).replace(_FUNCTION, f"{attribute(level)} "), names)
+
+
+def _guard_of(x: _Item) -> str:
+    return x.guard
+
+
+def _guarded(guard: str, items: Iterable[_Item]) -> str:
+    text = "".join(x.text for x in items)
+    return f"#ifndef {guard}\n{text}#endif\n" if guard else text
 
 
 def attribute(level: Level) -> str:
@@ -103,13 +122,21 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 def _own_names(items: Sequence[_Item], tuned: bool) -> set[str]:
     """Names that a level needs for itself: what the level chooses, what is made of that, and what is gone behind its
     use."""
-    names = [x.names for x in items]
-    uses = [words_in(x.text) for x in items]
     gone = {name for x in items for name in _GONE.findall(x.text)}
-    own = gone.union(*(n for n, x in zip(names, items, strict=True) if x.varies or (tuned and _FUNCTION in x.text)))
+    own = _made_of(gone.union(*(x.names for x in items if x.varies)), items)
+    if not tuned:
+        return own
+    warm = [x for x in items if _FUNCTION not in x.text or _WRITTEN_OUT.search(x.text)]
+    return _made_of(own.union(*(x.names for x in warm if _FUNCTION in x.text)), warm)
+
+
+def _made_of(names: set[str], items: Sequence[_Item]) -> set[str]:
+    """The names, and those of items that use one of them."""
+    own, uses = set(names), [words_in(x.text) for x in items]
     more = True
     while more:
-        new = {name for n, u in zip(names, uses, strict=True) if not own.isdisjoint(u) for name in n} - own
+        new = {name for x, u in zip(items, uses, strict=True) if not own.isdisjoint(u) for name in x.names}
+        new = (new | {x.guard for x in items if x.guard and not own.isdisjoint(x.names)}) - own
         own |= new
         more = bool(new)
     return own
@@ -180,11 +207,20 @@ def _items(nodes: Sequence[_Node], whens: Sequence[str], chosen: int) -> list[_I
             out.append(_Item(node))
         elif _condition(node[0][0]) in whens:
             out += [_Item(x.text, True) for x in _items(_branch(node, whens, chosen), whens, chosen)]
+        elif guard := _guard(node):
+            out += [replace(x, guard=guard) for x in _items(node[0][1], whens, chosen)]
         else:
             inner = [(head, _items(branch, whens, chosen)) for head, branch in node]
             text = "".join(head + "".join(x.text for x in branch) for head, branch in inner)
             out.append(_Item(f"{text}#endif\n", any(x.varies for _, branch in inner for x in branch)))
     return out
+
+
+def _guard(node: Sequence[tuple[str, list[_Node]]]) -> str:
+    """The macro that a part is there once for: `#ifndef X`, `#define X`, and what follows."""
+    found = re.fullmatch(r"[ \t]*#[ \t]*ifndef[ \t]+(\w+)\s*", node[0][0]) if len(node) == 1 else None
+    first = node[0][1][0] if found and len(node[0][1]) > 1 else None
+    return found[1] if found and isinstance(first, str) and first.split() == ["#define", found[1]] else ""
 
 
 def _branch(node: Sequence[tuple[str, list[_Node]]], whens: Sequence[str], chosen: int) -> list[_Node]:
