@@ -67,7 +67,7 @@ typedef struct {
 #endif
 /* Describes cache number `index`, with threads for cores: its level, 0 if it holds no data, -1 if there is none. */
 #if defined(__x86_64__)
-static int tw_ask_cache(int index, tw_cache *found)
+static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found)
 {
   unsigned a = 0, b = 0, c = 0, d = 0;
   for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) { /* Intel's, AMD's */
@@ -84,7 +84,7 @@ static int tw_ask_cache(int index, tw_cache *found)
 }
 #elif defined(__aarch64__) && defined(__linux__)
 /* A system call; unlike the library's it leaves errno alone. */
-static long tw_system(long number, long a, const void *b, long c)
+static __attribute__((cold)) long tw_system(long number, long a, const void *b, long c)
 {
   register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
   register const void *x1 __asm__("x1") = b;
@@ -92,7 +92,7 @@ static long tw_system(long number, long a, const void *b, long c)
   return x0;
 }
 /* What a file of sysfs tells: a number, how many are in a list such as 0-3,8, or the code of a first letter. */
-static long tw_told(long folder, const char *name, int list)
+static __attribute__((cold)) long tw_told(long folder, const char *name, int list)
 {
   char text[256] = "";
   const long file = tw_system(56, folder, name, 0), length = tw_system(63, file, text, sizeof text);
@@ -110,7 +110,7 @@ static long tw_told(long folder, const char *name, int list)
   }
   return text[0] > '9' ? text[0] : list ? members : n;
 }
-static int tw_ask_cache(int index, tw_cache *found)
+static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found)
 {
   char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
   path[sizeof path - 2] = (char)('0' + index);
@@ -123,7 +123,7 @@ static int tw_ask_cache(int index, tw_cache *found)
   return level;
 }
 #else
-static int tw_ask_cache(int index, tw_cache *found) { return found->bytes = index, -1; }
+static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found) { return found->bytes = index, -1; }
 #endif
 /* What blocks are computed from. */
 typedef struct {
@@ -132,9 +132,9 @@ typedef struct {
   long third;                /* bytes of the third one; 0: there is none */
 } tw_caches;
 /* All levels: as given, as the processor tells them where that makes sense, or as assumed. */
-static __attribute__((cold)) tw_caches tw_ask_caches(void)
+static __attribute__((cold)) tw_caches tw_ask_caches(const tw_cache *assumed)
 {
-  const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED;
+  const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } };
   tw_cache told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
   for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
     if ((at = tw_ask_cache(i, &x)) > 0)
@@ -158,10 +158,11 @@ TW_INLINE tw_caches tw_known_caches(void)
 {
   static tw_caches known;
   static int state; /* 1: is being written, 2: can be read */
+  const tw_cache assumed[] = TW_ASSUMED;
   int none = 0;
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
     return known;
-  const tw_caches found = tw_ask_caches();
+  const tw_caches found = tw_ask_caches(assumed);
   if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     known = found;
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
@@ -439,109 +440,16 @@ TW_AVX512_TUNED TW_INLINE long tw_share_avx512(long n, long most, long unit)
 #endif
 #ifndef TW_CACHES_AVX512
 #define TW_CACHES_AVX512
-typedef struct {
-  long bytes, ways, cores;
-} tw_cache_avx512;
 #define TW_ASSUMED_AVX512 { { 32768, 8, 1 }, { 1048576, 16, 1 }, { 0, 0, 0 } }
-#ifndef TW_L1
-#define TW_L1 0, 0, 0
-#endif
-#ifndef TW_L2
-#define TW_L2 0, 0, 0
-#endif
-#ifndef TW_L3
-#define TW_L3 0, 0, 0
-#endif
-#if defined(__x86_64__)
-TW_AVX512_TUNED static int tw_ask_cache_avx512(int index, tw_cache_avx512 *found)
+TW_AVX512_TUNED TW_INLINE tw_caches tw_known_caches_avx512(void)
 {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) {
-    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf & 0x80000000), "2"(0));
-    if (a < leaf)
-      a = 0;
-    else
-      __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf), "2"(index));
-  }
-  found->ways = (long)(b >> 22) + 1;
-  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((long)c + 1);
-  found->cores = (long)(a >> 14 & 4095) + 1;
-  return !(a & 31) ? -1 : (a & 31) == 2 ? 0 : (int)(a >> 5 & 7);
-}
-#elif defined(__aarch64__) && defined(__linux__)
-TW_AVX512_TUNED static long tw_system_avx512(long number, long a, const void *b, long c)
-{
-  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
-  register const void *x1 __asm__("x1") = b;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory", "cc");
-  return x0;
-}
-TW_AVX512_TUNED static long tw_told_avx512(long folder, const char *name, int list)
-{
-  char text[256] = "";
-  const long file = tw_system_avx512(56, folder, name, 0), length = tw_system_avx512(63, file, text, sizeof text);
-  long n = 0, first = -1, members = 0;
-  tw_system_avx512(57, file, 0, 0);
-  for (long i = 0; i < length; i++) {
-    if (text[i] >= '0' && text[i] <= '9')
-      n = 10 * n % 1000000000 + text[i] - '0';
-    else if (text[i] == 'K')
-      n *= 1024;
-    else if (text[i] == '-')
-      first = n, n = 0;
-    else if (text[i] == ',' || text[i] == '\n')
-      members += first < 0 ? 1 : n - first + 1, first = -1, n = list ? 0 : n;
-  }
-  return text[0] > '9' ? text[0] : list ? members : n;
-}
-TW_AVX512_TUNED static int tw_ask_cache_avx512(int index, tw_cache_avx512 *found)
-{
-  char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
-  path[sizeof path - 2] = (char)('0' + index);
-  const long folder = tw_system_avx512(56, -100, path, 0), kind = tw_told_avx512(folder, "type", 0);
-  const int level = folder < 0 ? -1 : kind == 'D' || kind == 'U' ? (int)tw_told_avx512(folder, "level", 0) : 0;
-  found->bytes = tw_told_avx512(folder, "size", 0);
-  found->ways = tw_told_avx512(folder, "ways_of_associativity", 0);
-  found->cores = tw_told_avx512(folder, "shared_cpu_list", 1);
-  tw_system_avx512(57, folder, 0, 0);
-  return level;
-}
-#else
-TW_AVX512_TUNED static int tw_ask_cache_avx512(int index, tw_cache_avx512 *found) { return found->bytes = index, -1; }
-#endif
-typedef struct {
-  long way, ways, first;
-  long second, inner, cores;
-  long third;
-} tw_caches_avx512;
-TW_AVX512_TUNED static __attribute__((cold)) tw_caches_avx512 tw_ask_caches_avx512(void)
-{
-  const tw_cache_avx512 given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED_AVX512;
-  tw_cache_avx512 told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
-  for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
-    if ((at = tw_ask_cache_avx512(i, &x)) > 0)
-      told[at & 7] = x;
-  const int sound = 4096 <= told[1].bytes && told[1].bytes <= told[2].bytes && told[2].bytes <= 1 << 28
-      && told[1].ways > 0 && told[2].ways > 0;
-  if (told[1].cores > 1)
-    told[2].cores /= told[1].cores;
-  told[2].bytes = tw_min_avx512(told[2].bytes, 2097152 * tw_max_avx512(1, told[2].cores));
-  for (int k = 0; k < 3; k++)
-    level[k] = given[k].bytes > 0 ? given[k] : sound ? told[k + 1] : assumed[k];
-  const long n1 = tw_max_avx512(1, level[0].ways), n2 = level[1].ways;
-  const tw_caches_avx512 found = { level[0].bytes / n1, n1, level[0].bytes * (2 * n1 - 1) / (2 * n1), level[1].bytes,
-                            n2 > 2 ? level[1].bytes * (n2 - 2) / n2 : level[1].bytes / 2,
-                            tw_max_avx512(1, level[1].cores), level[2].bytes < level[1].bytes ? 0 : level[2].bytes };
-  return found;
-}
-TW_AVX512_TUNED TW_INLINE tw_caches_avx512 tw_known_caches_avx512(void)
-{
-  static tw_caches_avx512 known;
+  static tw_caches known;
   static int state;
+  const tw_cache assumed[] = TW_ASSUMED_AVX512;
   int none = 0;
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
     return known;
-  const tw_caches_avx512 found = tw_ask_caches_avx512();
+  const tw_caches found = tw_ask_caches(assumed);
   if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     known = found;
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
@@ -550,7 +458,7 @@ TW_AVX512_TUNED TW_INLINE tw_caches_avx512 tw_known_caches_avx512(void)
 }
 TW_AVX512_TUNED TW_INLINE long tw_fit_depth_avx512(long mr, long row, long nr, long column, int along)
 {
-  const tw_caches_avx512 c = tw_known_caches_avx512();
+  const tw_caches c = tw_known_caches_avx512();
   const long left = mr * row, both = left + nr * column;
   if (along)
     return tw_max_avx512(1, tw_min_avx512(1024, tw_max_avx512(1, c.ways - 2) * c.way / left));
@@ -558,7 +466,7 @@ TW_AVX512_TUNED TW_INLINE long tw_fit_depth_avx512(long mr, long row, long nr, l
 }
 TW_AVX512_TUNED TW_INLINE long tw_fit_rows_avx512(long deep, long mr, long row, int along, long threads)
 {
-  const tw_caches_avx512 c = tw_known_caches_avx512();
+  const tw_caches c = tw_known_caches_avx512();
   const long all = along ? c.second / 8 * 3 : c.inner,
       share = c.cores > 1 ? all / tw_min_avx512(threads, c.cores) : all;
   const long rows = share / (deep * row);
@@ -566,12 +474,12 @@ TW_AVX512_TUNED TW_INLINE long tw_fit_rows_avx512(long deep, long mr, long row, 
 }
 TW_AVX512_TUNED TW_INLINE long tw_fit_run_avx512(long deep, long nr, long column, int along, long threads)
 {
-  const tw_caches_avx512 c = tw_known_caches_avx512();
+  const tw_caches c = tw_known_caches_avx512();
   return along ? tw_max_avx512(nr, c.second / (2 * tw_min_avx512(threads, c.cores) * deep * column) / nr * nr) : nr;
 }
 TW_AVX512_TUNED TW_INLINE long tw_fit_columns_avx512(long deep, long nr, long column)
 {
-  const tw_caches_avx512 c = tw_known_caches_avx512();
+  const tw_caches c = tw_known_caches_avx512();
   return c.third ? tw_max_avx512(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
 }
 #endif
@@ -724,125 +632,20 @@ TW_AVX512_TUNED __attribute__((noinline)) static void tw_f64_add_mul_avx512(
     tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512, b,
                                c, ldc);
 }
-TW_AVX512_TUNED __attribute__((noinline, unused)) static void tw_f64_add_mul_rows_avx512(
-    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc)
-{
-  if (n <= TW_F64_ADD_MUL_LANES_AVX512)
-    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, 1, k, a, lda, 1, b, c, ldc);
-  else if (n <= TW_F64_ADD_MUL_SOME_AVX512 * TW_F64_ADD_MUL_LANES_AVX512)
-    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, TW_F64_ADD_MUL_SOME_AVX512, k, a, lda, 1, b, c, ldc);
-  else if (n <= TW_F64_ADD_MUL_LESS_AVX512 * TW_F64_ADD_MUL_LANES_AVX512)
-    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, TW_F64_ADD_MUL_LESS_AVX512, k, a, lda, 1, b, c, ldc);
-  else
-    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, lda, 1, b, c, ldc);
-}
 #endif
 #define TW_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
 #ifndef TW_CACHES_AVX2
 #define TW_CACHES_AVX2
-typedef struct {
-  long bytes, ways, cores;
-} tw_cache_avx2;
 #define TW_ASSUMED_AVX2 { { 32768, 8, 1 }, { 262144, 8, 1 }, { 0, 0, 0 } }
-#ifndef TW_L1
-#define TW_L1 0, 0, 0
-#endif
-#ifndef TW_L2
-#define TW_L2 0, 0, 0
-#endif
-#ifndef TW_L3
-#define TW_L3 0, 0, 0
-#endif
-#if defined(__x86_64__)
-TW_AVX2 static int tw_ask_cache_avx2(int index, tw_cache_avx2 *found)
+TW_AVX2 TW_INLINE tw_caches tw_known_caches_avx2(void)
 {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) {
-    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf & 0x80000000), "2"(0));
-    if (a < leaf)
-      a = 0;
-    else
-      __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf), "2"(index));
-  }
-  found->ways = (long)(b >> 22) + 1;
-  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((long)c + 1);
-  found->cores = (long)(a >> 14 & 4095) + 1;
-  return !(a & 31) ? -1 : (a & 31) == 2 ? 0 : (int)(a >> 5 & 7);
-}
-#elif defined(__aarch64__) && defined(__linux__)
-TW_AVX2 static long tw_system_avx2(long number, long a, const void *b, long c)
-{
-  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
-  register const void *x1 __asm__("x1") = b;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory", "cc");
-  return x0;
-}
-TW_AVX2 static long tw_told_avx2(long folder, const char *name, int list)
-{
-  char text[256] = "";
-  const long file = tw_system_avx2(56, folder, name, 0), length = tw_system_avx2(63, file, text, sizeof text);
-  long n = 0, first = -1, members = 0;
-  tw_system_avx2(57, file, 0, 0);
-  for (long i = 0; i < length; i++) {
-    if (text[i] >= '0' && text[i] <= '9')
-      n = 10 * n % 1000000000 + text[i] - '0';
-    else if (text[i] == 'K')
-      n *= 1024;
-    else if (text[i] == '-')
-      first = n, n = 0;
-    else if (text[i] == ',' || text[i] == '\n')
-      members += first < 0 ? 1 : n - first + 1, first = -1, n = list ? 0 : n;
-  }
-  return text[0] > '9' ? text[0] : list ? members : n;
-}
-TW_AVX2 static int tw_ask_cache_avx2(int index, tw_cache_avx2 *found)
-{
-  char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
-  path[sizeof path - 2] = (char)('0' + index);
-  const long folder = tw_system_avx2(56, -100, path, 0), kind = tw_told_avx2(folder, "type", 0);
-  const int level = folder < 0 ? -1 : kind == 'D' || kind == 'U' ? (int)tw_told_avx2(folder, "level", 0) : 0;
-  found->bytes = tw_told_avx2(folder, "size", 0);
-  found->ways = tw_told_avx2(folder, "ways_of_associativity", 0);
-  found->cores = tw_told_avx2(folder, "shared_cpu_list", 1);
-  tw_system_avx2(57, folder, 0, 0);
-  return level;
-}
-#else
-TW_AVX2 static int tw_ask_cache_avx2(int index, tw_cache_avx2 *found) { return found->bytes = index, -1; }
-#endif
-typedef struct {
-  long way, ways, first;
-  long second, inner, cores;
-  long third;
-} tw_caches_avx2;
-TW_AVX2 static __attribute__((cold)) tw_caches_avx2 tw_ask_caches_avx2(void)
-{
-  const tw_cache_avx2 given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED_AVX2;
-  tw_cache_avx2 told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
-  for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
-    if ((at = tw_ask_cache_avx2(i, &x)) > 0)
-      told[at & 7] = x;
-  const int sound = 4096 <= told[1].bytes && told[1].bytes <= told[2].bytes && told[2].bytes <= 1 << 28
-      && told[1].ways > 0 && told[2].ways > 0;
-  if (told[1].cores > 1)
-    told[2].cores /= told[1].cores;
-  told[2].bytes = tw_min(told[2].bytes, 2097152 * tw_max(1, told[2].cores));
-  for (int k = 0; k < 3; k++)
-    level[k] = given[k].bytes > 0 ? given[k] : sound ? told[k + 1] : assumed[k];
-  const long n1 = tw_max(1, level[0].ways), n2 = level[1].ways;
-  const tw_caches_avx2 found = { level[0].bytes / n1, n1, level[0].bytes * (2 * n1 - 1) / (2 * n1), level[1].bytes,
-                            n2 > 2 ? level[1].bytes * (n2 - 2) / n2 : level[1].bytes / 2,
-                            tw_max(1, level[1].cores), level[2].bytes < level[1].bytes ? 0 : level[2].bytes };
-  return found;
-}
-TW_AVX2 TW_INLINE tw_caches_avx2 tw_known_caches_avx2(void)
-{
-  static tw_caches_avx2 known;
+  static tw_caches known;
   static int state;
+  const tw_cache assumed[] = TW_ASSUMED_AVX2;
   int none = 0;
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
     return known;
-  const tw_caches_avx2 found = tw_ask_caches_avx2();
+  const tw_caches found = tw_ask_caches(assumed);
   if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     known = found;
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
@@ -851,7 +654,7 @@ TW_AVX2 TW_INLINE tw_caches_avx2 tw_known_caches_avx2(void)
 }
 TW_AVX2 TW_INLINE long tw_fit_depth_avx2(long mr, long row, long nr, long column, int along)
 {
-  const tw_caches_avx2 c = tw_known_caches_avx2();
+  const tw_caches c = tw_known_caches_avx2();
   const long left = mr * row, both = left + nr * column;
   if (along)
     return tw_max(1, tw_min(1024, tw_max(1, c.ways - 2) * c.way / left));
@@ -859,19 +662,19 @@ TW_AVX2 TW_INLINE long tw_fit_depth_avx2(long mr, long row, long nr, long column
 }
 TW_AVX2 TW_INLINE long tw_fit_rows_avx2(long deep, long mr, long row, int along, long threads)
 {
-  const tw_caches_avx2 c = tw_known_caches_avx2();
+  const tw_caches c = tw_known_caches_avx2();
   const long all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
   const long rows = share / (deep * row);
   return tw_max(mr, (along ? rows : tw_min(rows, 256)) / mr * mr);
 }
 TW_AVX2 TW_INLINE long tw_fit_run_avx2(long deep, long nr, long column, int along, long threads)
 {
-  const tw_caches_avx2 c = tw_known_caches_avx2();
+  const tw_caches c = tw_known_caches_avx2();
   return along ? tw_max(nr, c.second / (2 * tw_min(threads, c.cores) * deep * column) / nr * nr) : nr;
 }
 TW_AVX2 TW_INLINE long tw_fit_columns_avx2(long deep, long nr, long column)
 {
-  const tw_caches_avx2 c = tw_known_caches_avx2();
+  const tw_caches c = tw_known_caches_avx2();
   return c.third ? tw_max(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
 }
 #endif
@@ -967,19 +770,9 @@ TW_AVX2 __attribute__((noinline)) static void tw_f64_add_mul_avx2(
     tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
                              ldc);
 }
-TW_AVX2 __attribute__((noinline, unused)) static void tw_f64_add_mul_rows_avx2(
-    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc)
-{
-  if (n <= TW_F64_ADD_MUL_LANES_AVX2)
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, 1, k, a, lda, 1, b, c, ldc);
-  else if (n <= TW_F64_ADD_MUL_SOME_AVX2 * TW_F64_ADD_MUL_LANES_AVX2)
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_SOME_AVX2, k, a, lda, 1, b, c, ldc);
-  else if (n <= TW_F64_ADD_MUL_LESS_AVX2 * TW_F64_ADD_MUL_LANES_AVX2)
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_LESS_AVX2, k, a, lda, 1, b, c, ldc);
-  else
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, lda, 1, b, c, ldc);
-}
 #endif
+#ifndef TW_LEVELS
+#define TW_LEVELS
 static inline __attribute__((unused)) int tw_level(void)
 {
   static int known = -1; /* threads that ask at once find the same */
@@ -998,6 +791,7 @@ static inline __attribute__((unused)) int tw_level(void)
   }
   return level;
 }
+#endif
 #ifndef TW_LEVEL /* 2: avx512, 1: avx2, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */
 #define TW_LEVEL tw_level()
 #endif

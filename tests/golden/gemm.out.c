@@ -67,7 +67,7 @@ typedef struct {
 #endif
 /* Describes cache number `index`, with threads for cores: its level, 0 if it holds no data, -1 if there is none. */
 #if defined(__x86_64__)
-static int tw_ask_cache(int index, tw_cache *found)
+static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found)
 {
   unsigned a = 0, b = 0, c = 0, d = 0;
   for (unsigned leaf = 4; leaf && !(a & 31); leaf = leaf == 4 ? 0x8000001d : 0) { /* Intel's, AMD's */
@@ -84,7 +84,7 @@ static int tw_ask_cache(int index, tw_cache *found)
 }
 #elif defined(__aarch64__) && defined(__linux__)
 /* A system call; unlike the library's it leaves errno alone. */
-static long tw_system(long number, long a, const void *b, long c)
+static __attribute__((cold)) long tw_system(long number, long a, const void *b, long c)
 {
   register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
   register const void *x1 __asm__("x1") = b;
@@ -92,7 +92,7 @@ static long tw_system(long number, long a, const void *b, long c)
   return x0;
 }
 /* What a file of sysfs tells: a number, how many are in a list such as 0-3,8, or the code of a first letter. */
-static long tw_told(long folder, const char *name, int list)
+static __attribute__((cold)) long tw_told(long folder, const char *name, int list)
 {
   char text[256] = "";
   const long file = tw_system(56, folder, name, 0), length = tw_system(63, file, text, sizeof text);
@@ -110,7 +110,7 @@ static long tw_told(long folder, const char *name, int list)
   }
   return text[0] > '9' ? text[0] : list ? members : n;
 }
-static int tw_ask_cache(int index, tw_cache *found)
+static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found)
 {
   char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
   path[sizeof path - 2] = (char)('0' + index);
@@ -123,7 +123,7 @@ static int tw_ask_cache(int index, tw_cache *found)
   return level;
 }
 #else
-static int tw_ask_cache(int index, tw_cache *found) { return found->bytes = index, -1; }
+static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found) { return found->bytes = index, -1; }
 #endif
 /* What blocks are computed from. */
 typedef struct {
@@ -132,9 +132,9 @@ typedef struct {
   long third;                /* bytes of the third one; 0: there is none */
 } tw_caches;
 /* All levels: as given, as the processor tells them where that makes sense, or as assumed. */
-static __attribute__((cold)) tw_caches tw_ask_caches(void)
+static __attribute__((cold)) tw_caches tw_ask_caches(const tw_cache *assumed)
 {
-  const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } }, assumed[] = TW_ASSUMED;
+  const tw_cache given[] = { { TW_L1 }, { TW_L2 }, { TW_L3 } };
   tw_cache told[8] = { { 0, 0, 0 } }, level[3], x = { 0, 0, 0 };
   for (int i = given[0].bytes > 0 && given[1].bytes > 0 ? 8 : 0, at = 0; i < 8 && at >= 0; i++)
     if ((at = tw_ask_cache(i, &x)) > 0)
@@ -158,10 +158,11 @@ TW_INLINE tw_caches tw_known_caches(void)
 {
   static tw_caches known;
   static int state; /* 1: is being written, 2: can be read */
+  const tw_cache assumed[] = TW_ASSUMED;
   int none = 0;
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
     return known;
-  const tw_caches found = tw_ask_caches();
+  const tw_caches found = tw_ask_caches(assumed);
   if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     known = found;
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);

@@ -25,6 +25,8 @@ TW_AVX512_TUNED TW_INLINE long tw_max_avx512(long a, long b) { return a > b ? a 
 #define tw_min4_avx512(a, b, c, d) tw_min_avx512(tw_min_avx512(tw_min_avx512(a, b), c), d)
 #define tw_max4_avx512(a, b, c, d) tw_max_avx512(tw_max_avx512(tw_max_avx512(a, b), c), d)
 #define TW_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
+#ifndef TW_LEVELS
+#define TW_LEVELS
 static inline __attribute__((unused)) int tw_level(void)
 {
   static int known = -1; /* threads that ask at once find the same */
@@ -43,6 +45,7 @@ static inline __attribute__((unused)) int tw_level(void)
   }
   return level;
 }
+#endif
 #ifndef TW_LEVEL /* 2: avx512, 1: avx2, 0: what the compiler was told of; -DTW_LEVEL=0 and the like choose one */
 #define TW_LEVEL tw_level()
 #endif
@@ -73,8 +76,8 @@ TW_AVX512_TUNED static void seidel_avx512(int steps, int n, double A[n][n])
                 for (long t_j = tw_max4_avx512(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
                      t_j < tw_min4_avx512(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
                                           t_jt - 2 * t + t_itt + 327);
-#line 20 "seidel.c"
                      t_j++) {  /* skewed: t_j + -2*t */
+#line 21 "seidel.c"
                   long i = tw_max4_avx512(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
                   const long i_end = tw_min4_avx512((long)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
                   if (i_end - i == 8) {
