@@ -2,9 +2,9 @@
 
 With names of kernels (`gemm atax`) only those are proven, and the list stays as it is.
 
-With every instruction set, with and without threads, and for ranks; the nests of the programs for `--auto`, which are products as
-other programs have them, for the default machine. What the list holds is not proven again in every build. Most kernels
-of the corpus have no product: what has none with one instruction set is not tried with the others.
+With every instruction set, with and without threads, and for ranks; the nests of the programs for `--auto`, which are
+products as other programs have them, for the default machine. What the list holds is not proven again in every build.
+Most kernels of the corpus have no product: what has none with one instruction set is not tried with the others.
 """
 
 from __future__ import annotations

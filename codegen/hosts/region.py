@@ -125,8 +125,8 @@ def _of_any_machine(d: Diagnostic) -> Diagnostic:
     """What is said of a product, whose plan is that of a machine of which nothing is known."""
     if d.id != "product" or not d.message.startswith("a product "):
         return d
-    more = "where nothing is known of the processor; tiles follow compilers' flags, blocks the caches found at run time"
-    return replace(d, message=f"{d.message} {more}")
+    more = "tiles follow compilers' flags, blocks the caches found at run time"
+    return replace(d, message=f"{d.message} where nothing is known of the processor; {more}")
 
 
 def _prove_ahead(scop: Scop, code: CNode, emitted: RegionText) -> None:
