@@ -156,8 +156,9 @@ class Declare:
 
 @record
 class ProductNode:
-    """A product carried out in blocks. `body` is the plain nest (rows, columns, depth) that it stands for: what the
-    proofs read, and what runs where no memory for packing can be had. `exact` are kernels for certain sizes."""
+    """A product carried out in blocks. `body` is the nest (rows, columns, depth) that it stands for, over a box with
+    a condition where corners are cut off it: `plain_nest` of it is what the proofs read, and what runs where no memory
+    for packing can be had. `exact` are kernels for certain sizes."""
 
     product: Product
     body: "CNode"

@@ -24,6 +24,7 @@ from codegen.ast.ctree import (
 )
 from codegen.ast.lowered import Form, ScalarReplacement
 from codegen.ast.pipelines import stage_of
+from codegen.ast.plain_nest import plain_nest
 from codegen.lower.conditions import without_condition
 from codegen.lower.shift import simple
 from codegen.record import mutable
@@ -253,7 +254,7 @@ class ViewBuilder:
         self, node: ProductNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> tuple[View, ...]:
         saved, self.pragmas = self.pragmas, {**self.pragmas, BLOCKED: lambda node, ints: Pragma()}
-        plain = self._views(node.body, names, held, taken)
+        plain = self._views(plain_nest(node), names, held, taken)
         self.pragmas = saved
         return plain
 

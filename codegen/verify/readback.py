@@ -27,6 +27,7 @@ from codegen.ast.ctree import (
     Neg,
     ProductNode,
 )
+from codegen.ast.plain_nest import plain_nest
 from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
@@ -115,6 +116,7 @@ class StatementRun:
 
     instance: Instance
     point: TreePoint
+    packed: isl.Set | None = None  # of a product's plain nest: the values for which the product itself runs it
 
     def executes(self, scop: Scop) -> isl.Map:
         """Loop variables to the statement instance that runs."""
@@ -183,9 +185,17 @@ def _runs(node: CNode, at: TreePoint) -> Iterator[StatementRun]:
         )
         yield from _runs(node.body, replace(at, held=held, product=None))
     elif isinstance(node, ProductNode):
-        yield from _runs(node.body, replace(at, product=node.product))
+        nest = plain_nest(node)
+        found = _runs(nest, replace(at, product=node.product))
+        yield from found if nest is node.body else (replace(r, packed=_only(node.body, at)) for r in found)
     else:
         yield from _runs(node.body, enter(node, at))
+
+
+def _only(node: CNode, at: TreePoint) -> isl.Set:
+    """The loops' values for which the only statement of a tree runs."""
+    (run,) = _runs(node, at)
+    return run.point.domain
 
 
 def enter(node: For, at: TreePoint) -> TreePoint:

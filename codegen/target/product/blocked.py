@@ -14,6 +14,7 @@ from math import prod
 from typing import Any, TypeVar
 
 from codegen.ast.ctree import Bin, CExpr, For, Held, Instance, Int, Name, ProductNode, expr_names, substitute
+from codegen.ast.plain_nest import opened
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest, longest_within
@@ -23,7 +24,7 @@ from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, Nested
 from codegen.target.product.calls import exact_call
-from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter, opened
+from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
 from codegen.target.product.in_place import left_in_place, target_in_place
 from codegen.target.product.microkernel import (
     asked_sizes,
@@ -182,7 +183,7 @@ class ProductPrinter:
         return self._calls(how, self._read(node))
 
     def _read(self, node: ProductNode) -> tuple[CExpr, ...]:
-        """Open the plain nest; gives the conditions that cut corners off."""
+        """Open the body; gives the conditions that cut corners off."""
         self.what = what = node.product.what
         self.kernels = node.exact
         self.s = self.scop.statement(what.stmt)

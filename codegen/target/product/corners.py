@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name, Neg, substitute
+from codegen.ast.ctree import Bin, CExpr, For, Int, Name, Neg, substitute
 from codegen.ast.linear import linear
 from codegen.record import mutable, record
 from codegen.target.text.cexpr import IntPrinter
@@ -160,25 +160,3 @@ def slope(e: CExpr, var: str) -> int:
         assert isinstance(factor, Int)
         return factor.value * slope(rest, var)
     return 0
-
-
-def opened(node: CNode) -> tuple[tuple[For, ...], Instance, tuple[CExpr, ...]]:
-    """The loops of a product's plain nest, its statement, and what must not be negative for it to run."""
-    loops: list[For] = []
-    while isinstance(node, For):
-        loops.append(node)
-        node = node.body
-    corners: list[CExpr] = []
-    if isinstance(node, If):
-        corners = _conjuncts(node.cond)
-        node = node.then
-    assert isinstance(node, Instance)
-    return tuple(loops), node, tuple(corners)
-
-
-def _conjuncts(e: CExpr) -> list[CExpr]:
-    """The left sides of `x >= 0 && ...`."""
-    if isinstance(e, Bin) and e.op == "&&":
-        return [*_conjuncts(e.left), *_conjuncts(e.right)]
-    assert isinstance(e, Bin) and e.op == ">=" and e.right == Int(0)
-    return [e.left]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import ProductNode
+from codegen.ast.plain_nest import plain_nest
 from codegen.patterns import pattern
 from codegen.record import record
 from codegen.scop.product import MatrixVector, Nested
@@ -64,7 +65,7 @@ class RegionReader(TreeReader):
         if isinstance(node.product.how, Nested) and not calls[0].test:
             self.call_alone()
         else:
-            self.around_plain_nest(calls, isinstance(node.product.how, Nested), lambda: self.node(node.body, here))
+            self.around_plain_nest(calls, isinstance(node.product.how, Nested), lambda: self.node(plain_nest(node), here))
 
     def _claimed(self, node: ProductNode, here: Place) -> Sequence[ExactCall]:
         """Kernels for certain sizes that are called ahead of a product, which was proven for this place."""

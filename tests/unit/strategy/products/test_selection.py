@@ -35,4 +35,4 @@ for (int i = 0; i < n; i++)
 @pytest.mark.parametrize("elem", ["float", "double"])
 def test_the_bound_depends_on_cut_corners_and_not_on_the_width_of_vectors(elem: str, machine: str) -> None:
     assert packed_from(elem, "n", machine) == DIRECT_STEPS
-    assert packed_from(elem, "i + 1", machine) == DIRECT_STEPS_CUT < DIRECT_STEPS
+    assert packed_from(elem, "i + 1", machine) == DIRECT_STEPS_CUT > DIRECT_STEPS
