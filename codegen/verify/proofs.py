@@ -100,7 +100,7 @@ def stale_operand(e: Evidence) -> Sequence[Finding]:
     out = []
     for r in e.runs:
         if r.packed is not None and not r.packed.is_equal(r.point.domain):
-            out.append(Finding("operand", f"the plain nest of {r.instance.stmt} runs other iterations than its product"))
+            out.append(Finding("operand", f"{r.instance.stmt}'s plain nest has other iterations than the product"))
         first = next((lp for lp in r.point.loops if lp.loop.kind in (PACKED, BLOCKED)), None)
         if first is None or r.point.product is None:
             continue

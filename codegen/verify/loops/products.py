@@ -65,7 +65,8 @@ class RegionReader(TreeReader):
         if isinstance(node.product.how, Nested) and not calls[0].test:
             self.call_alone()
         else:
-            self.around_plain_nest(calls, isinstance(node.product.how, Nested), lambda: self.node(plain_nest(node), here))
+            nested = isinstance(node.product.how, Nested)
+            self.around_plain_nest(calls, nested, lambda: self.node(plain_nest(node), here))
 
     def _claimed(self, node: ProductNode, here: Place) -> Sequence[ExactCall]:
         """Kernels for certain sizes that are called ahead of a product, which was proven for this place."""
