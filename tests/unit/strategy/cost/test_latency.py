@@ -108,3 +108,10 @@ def test_divisions_keep_the_order() -> None:
     """Rows in turn would only put what is kept in registers into memory."""
     plan = generate("k.c", NEAR.replace("WHAT", "d / (r * sqrt(r))"), GenOptions(machine="neoverse-n1")).plan
     assert "store" not in plan and "parallel" in plan
+
+
+def test_divisions_behind_a_condition_keep_the_order() -> None:
+    """Compilers branch there, whichever loop is innermost."""
+    far, near = (NEAR.replace("WHAT", x) for x in ("r > 1 ? d * r : 0", "r > 1 ? d / r : 0"))
+    plans = [generate("k.c", text, GenOptions(machine="neoverse-n1")).plan for text in (far, near)]
+    assert "store" in plans[0] and "store" not in plans[1] and "parallel" in plans[1]
