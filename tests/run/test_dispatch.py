@@ -289,6 +289,20 @@ def test_what_asks_for_caches_stands_once() -> None:
         assert done.returncode == 0, done.stderr
 
 
+def test_helpers_of_one_level() -> None:
+    """A function that one instruction set alone needs, and that stands once in a unit."""
+    nest = PRODUCT.replace("double", "long").replace(
+        "C[i][j] += A[i][k] * B[k][j];", "C[i][j] = A[i][k] + B[k][j] < C[i][j] ? A[i][k] + B[k][j] : C[i][j];"
+    )
+    text = made(OPTIONS, nest).text
+    assert re.search(r"#ifndef TW_AVX2_MIN_I64__AVX2\n#define TW_AVX2_MIN_I64__AVX2\n", text)
+    unit = text + made(OPTIONS, nest.replace("product", "other")).text
+    for compiler in filter(shutil.which, (X86, "gcc")):
+        done = subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only", "-xc", "-"],
+                              input=unit, text=True, capture_output=True)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
 def test_no_line_directive_between_parentheses() -> None:
     """They may be those of a macro, whose arguments have no directives; the lines behind them count as before."""
     long_name = "a_name_so_long_that_the_first_line_of_the_copy_of_this_function_has_to_be_broken_into_several"

@@ -206,7 +206,7 @@ def _items(nodes: Sequence[_Node], whens: Sequence[str], chosen: int) -> list[_I
         if isinstance(node, str):
             out.append(_Item(node))
         elif _condition(node[0][0]) in whens:
-            out += [_Item(x.text, True) for x in _items(_branch(node, whens, chosen), whens, chosen)]
+            out += [replace(x, varies=True) for x in _items(_branch(node, whens, chosen), whens, chosen)]
         elif guard := _guard(node):
             out += [replace(x, guard=guard) for x in _items(node[0][1], whens, chosen)]
         else:
