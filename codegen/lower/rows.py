@@ -7,7 +7,20 @@ from collections.abc import Collection, Hashable
 from dataclasses import replace
 
 from codegen.ast.ctree import Instance
-from codegen.ast.lowered import Body, Braces, Do, InVariable, Item, One, Place, PutBoth, StoreValue, Value, Work
+from codegen.ast.lowered import (
+    Backwards,
+    Body,
+    Braces,
+    Do,
+    InVariable,
+    Item,
+    One,
+    Place,
+    PutBoth,
+    StoreValue,
+    Value,
+    Work,
+)
 from codegen.ast.normal_forms import forms
 from codegen.lower.lane_accesses import Maker
 from codegen.lower.shift import shifted
@@ -40,8 +53,8 @@ def side_by_side(
             out.extend(lines if len(found) == 2 else (Braces(lines),))
             continue
         works = [make.work(s, x) for x in rows]
-        if len(rows) == 1 and not make.apart(s, at):
-            out.append(Do(works[0]))
+        if not make.apart(s, at) and (len(rows) == 1 or _stored_at_once(s, works)):
+            out.extend(map(Do, works))
             continue
         values = [value_of(s, w) for w in works]
         own = [f"v.{values.index(v)}" for v in values]
@@ -52,6 +65,14 @@ def side_by_side(
         )
         out.extend(lines if len(found) == 1 else (Braces(lines),))
     return tuple(out)
+
+
+def _stored_at_once(s: Statement, works: list[Work]) -> bool:
+    """Is there a vector to turn, and nothing in memory that two of the vectors share? Of all such values ahead of all
+    stores gcc moves some from register to register. Neoverse N1, the update of durbin, 2000: 1.07 times as fast."""
+    read = [p for w in works for k, p in enumerate(w.places) if k != s.target or s.op != "="]
+    keys = [_key(p) for p in read if not isinstance(p, One) or p.at]
+    return any(isinstance(p, Backwards) for p in read) and len(set(keys)) == len(keys)
 
 
 def value_of(s: Statement, w: Work) -> Hashable:

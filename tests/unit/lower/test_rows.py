@@ -311,3 +311,26 @@ def test_a_line_of_one_stage_runs_in_order() -> None:
     """isl drops the loop over stages, and with it what threads would wait for."""
     text = planned(SCALE.replace("j < n;", "j < 1;"), "pipeline i along j")
     assert "tw_follow" not in text and "#pragma omp parallel" not in text
+
+
+@pytest.mark.parametrize("value, at_once", [
+    ("y[i] + a * y[n - 1 - i]", True),
+    ("y[i] + c[0] * y[n - 1 - i]", False),  # c[0] would be read again behind every store
+    ("y[i] + a * c[i]", False),  # nothing is turned
+])  # fmt: skip
+def test_turned_vectors_that_share_nothing_are_stored_at_once(value: str, at_once: bool) -> None:
+    source = f"""\
+void f(int n, double a, double y[n], double z[n], double c[n])
+{{
+#pragma scop
+    for (int t = 0; t < n; t++) {{
+        for (int i = 0; i < n; i++)
+            z[i] = {value};
+        for (int i = 0; i < n; i++)
+            y[i] = z[i];
+    }}
+#pragma endscop
+}}
+"""
+    text = generate("in.c", source, GenOptions(machine="neoverse-n1", banner=False)).text
+    assert ("TW_F64X2U(z[i + 6]) = TW_F64X2U(y[i + 6])" in text) is at_once
