@@ -15,6 +15,7 @@ import islpy as isl
 
 from codegen.record import record
 from codegen.scop.flows import apart, false_dependences, last_writers, times_of
+from codegen.scop.isl_helpers import relation_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node, order
 
@@ -102,7 +103,7 @@ def time_map(s: Statement, row: Sequence[isl.PwAff | int], width: int) -> isl.Ma
     for k in range(width):
         v = row[k] if k < len(row) else 0
         multi = multi.set_pw_aff(k, zero.add_constant_val(isl.Val(v)) if isinstance(v, int) else v)
-    return isl.Map.from_multi_pw_aff(multi)
+    return relation_of(multi)
 
 
 def accesses_of(scop: Scop, array: str, write: bool) -> list[isl.Map]:

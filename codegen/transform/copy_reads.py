@@ -20,6 +20,7 @@ from codegen.recognize.access.dereferenceable import always
 from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.element_access import element_access, in_one_piece
 from codegen.scop.expr import Ref, is_code
+from codegen.scop.isl_helpers import relation_of
 from codegen.scop.model import Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
 from codegen.transform.copied_values import carried_over, is_read, lost_copies, to_copy, values_of, wrong_copies
@@ -157,7 +158,7 @@ def _with_copy(p: Program, d: CopyReads, copy: Statement) -> Node:
     for s in readers:
         if len(enclosing(p.tree, s.name)) != len(around) or any(s.name not in lp.exprs for lp in around):
             raise illegal("copies are for statements that share all their loops", d.loc)
-        values = isl.Map.from_multi_pw_aff(_loop_values(s, [lp.exprs[s.name] for lp in around]))
+        values = relation_of(_loop_values(s, [lp.exprs[s.name] for lp in around]))
         one = to_copy(s, copy).reverse().apply_range(values.intersect_domain(s.domain))
         first = one if first is None else first.union(one)
     assert first is not None

@@ -7,6 +7,7 @@ import islpy as isl
 from codegen.ast.ctree import CNode
 from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
+from codegen.scop.distance import together
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.verify.readback import StatementRun, runs
@@ -68,5 +69,5 @@ def in_one_run(pairs: isl.Map, a: StatementRun, b: StatementRun, depth: int) -> 
     """The pairs in one run of a loop around both places, whose variable is entry `depth` of their times."""
     for before, after in zip(a.times[:depth], b.times[:depth], strict=True):
         if not isinstance(before, int) and not isinstance(after, int):  # else the same position: both are in the loop
-            pairs = pairs.intersect(before.eq_map(after))
+            pairs = pairs.intersect(together(before, after))
     return pairs

@@ -15,6 +15,7 @@ import islpy as isl
 
 from codegen.ast.ctree import For, Name
 from codegen.scop.dependences import Dependence, param_space
+from codegen.scop.distance import after, before
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
 from codegen.verify.evidence import in_one_run
@@ -29,12 +30,13 @@ def waits_keep(ties: Iterable[tuple[isl.Map, StatementRun, StatementRun]], lp: F
         if not all(any(x is lp for x in r.point.loops) for r in (a, b)):
             continue
         depth = a.point.when.index(lp.var)
-        before, after = (r.point.value(Name(lp.var)) for r in (a, b))
+        first, then = a.times[depth], b.times[depth]
         early, late = (r.point.value(Name(stage.var)) for r in (a, b))
+        assert not isinstance(first, int) and not isinstance(then, int)
         together = in_one_run(pairs, a, b, depth)
-        if not together.is_disjoint(before.gt_map(after)):
+        if not together.is_disjoint(after(first, then)):
             return False
-        if not together.intersect(early.gt_map(late)).is_disjoint(before.lt_map(after)):
+        if not together.intersect(after(early, late)).is_disjoint(before(first, then)):
             return False
     return True
 

@@ -14,7 +14,7 @@ import islpy as isl
 
 from codegen.ast.ctree import CNode
 from codegen.scop.dependences import Dependence, Dependences, param_space
-from codegen.scop.isl_helpers import sample_pair
+from codegen.scop.isl_helpers import relation_of, sample_pair
 from codegen.scop.model import Scop
 from codegen.scop.product import in_registers
 from codegen.scop.times import in_order
@@ -75,7 +75,7 @@ def wrong_subscript(e: Evidence) -> Sequence[Finding]:
                 multi = multi.set_pw_aff(k, r.point.value(expr))
             # What stands behind a condition is touched when that holds; the values in it are compared elsewhere.
             where = want.domain() if a.partial else r.point.domain
-            got = isl.Map.from_multi_pw_aff(multi).intersect_domain(where)
+            got = relation_of(multi).intersect_domain(where)
             if not got.is_equal(want):
                 out.append(
                     Finding(

@@ -12,6 +12,7 @@ from codegen.ast.pipelines import stage_of
 from codegen.recognize.products.matrix_vector import in_any_order
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.dependences import Dependence, param_space
+from codegen.scop.distance import together
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import CONCURRENT, FOLDED, PIPELINED
 from codegen.verify.evidence import Evidence, Finding, between_runs, in_one_run
@@ -100,7 +101,7 @@ def _separates(pairs: isl.Map, a: StatementRun, b: StatementRun, depth: int) -> 
     """Is there a pair in one run of a loop around both, entry `depth` of their times, but in different iterations?"""
     before, after = a.times[depth], b.times[depth]
     assert not isinstance(before, int) and not isinstance(after, int)
-    return not in_one_run(pairs, a, b, depth).is_subset(before.eq_map(after))
+    return not in_one_run(pairs, a, b, depth).is_subset(together(before, after))
 
 
 def _any_order(e: Evidence, lp: For, run: StatementRun, names: set[str]) -> str:

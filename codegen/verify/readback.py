@@ -30,6 +30,7 @@ from codegen.ast.ctree import (
 from codegen.ast.plain_nest import plain_nest
 from codegen.record import record
 from codegen.scop.dependences import param_space
+from codegen.scop.isl_helpers import relation_of
 from codegen.scop.model import Scop
 from codegen.scop.product import Product
 from codegen.scop.times import Time
@@ -131,7 +132,7 @@ class StatementRun:
         multi = isl.MultiPwAff.zero(self.point.domain.get_space().map_from_domain_and_range(target))
         for k, e in enumerate(self.instance.iterators):
             multi = multi.set_pw_aff(k, self.point.value(e))
-        return isl.Map.from_multi_pw_aff(multi).intersect_domain(self.point.domain)
+        return relation_of(multi).intersect_domain(self.point.domain)
 
     @property
     def times(self) -> Time:
@@ -150,7 +151,7 @@ class StatementRun:
         for k, w in enumerate(self.point.when[:width]):
             v = self.point.value(Int(w) if isinstance(w, int) else Name(w))
             multi = multi.set_pw_aff(k, v)
-        return isl.Map.from_multi_pw_aff(multi)
+        return relation_of(multi)
 
 
 def runs(scop: Scop, tree: CNode) -> tuple[StatementRun, ...]:

@@ -13,6 +13,7 @@ import islpy as isl
 
 from codegen.ast.ctree import For, Instance, ReplacedElements
 from codegen.recognize.access.dereferenceable import certain
+from codegen.scop.isl_helpers import relation_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import SEQUENTIAL
 from codegen.verify.evidence import Evidence, Finding
@@ -97,7 +98,7 @@ def _element(scop: Scop, body: Sequence[StatementRun], k: int, number: int) -> i
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
     for d, expr in enumerate(printed):
         multi = multi.set_pw_aff(d, at.value(expr))
-    return isl.Map.from_multi_pw_aff(multi)
+    return relation_of(multi)
 
 
 def _shifted(element: isl.Map, age: int) -> isl.Map:

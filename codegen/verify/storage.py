@@ -11,7 +11,7 @@ from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.flows import latest_writers
-from codegen.scop.isl_helpers import maps_of
+from codegen.scop.isl_helpers import maps_of, relation_of
 from codegen.scop.model import Access, Scop
 from codegen.scop.tree import CONCURRENT, PARALLEL, PIPELINED
 from codegen.verify.readback import StatementRun, same_iteration_until
@@ -189,7 +189,7 @@ def _cell(scop: Scop, use: _Use) -> isl.Map:
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
     for k, v in enumerate(values):
         multi = multi.set_pw_aff(k, v)
-    cell = use.run.executes(scop).reverse().apply_range(isl.Map.from_multi_pw_aff(multi))
+    cell = use.run.executes(scop).reverse().apply_range(relation_of(multi))
     return cell if use.only is None else cell.intersect_domain(use.only)
 
 

@@ -20,6 +20,7 @@ from codegen.recognize.privatize.lastprivate_copies import Copies, back_copy, wi
 from codegen.recognize.stores import left_alone
 from codegen.record import record
 from codegen.scop.expr import Ref
+from codegen.scop.isl_helpers import relation_of
 from codegen.scop.model import Access, AccessStep, Array, Param, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq
 
@@ -145,7 +146,7 @@ def _cells(scop: Scop, name: str, where: Sequence[int]) -> isl.Set:
     total: isl.Set | None = None
     for s, a in scop.accesses():
         if a.array == name:
-            index = isl.Map.from_multi_pw_aff(_multi(s, _index(s, a, scope, where), name))
+            index = relation_of(_multi(s, _index(s, a, scope, where), name))
             one = index.intersect_domain(s.domain).range().intersect_params(scop.context)
             total = one if total is None else total.union(one)
     assert total is not None
@@ -232,7 +233,7 @@ def _on(value: isl.PwAff, points: isl.Set) -> isl.PwAff:
 def _access(s: Statement, values: Sequence[isl.PwAff], wide: Array, like: Access) -> Access:
     around = [_iterator(s, d) for d in range(wide.scope)]
     index = _multi(s, [*around, *values], wide.name)
-    relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.instances(like))
+    relation = relation_of(index).intersect_domain(s.instances(like))
     return Access(wide.name, like.write, index, relation, _steps(wide), like.loc, like.partial)
 
 
@@ -274,7 +275,7 @@ def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff]
     values = [v.sub(_on(low, domain)) for v, low in zip([*kept, *own], lows, strict=True)]
     index = _multi(shell, own, name)
     target = replace(
-        writes[0][1], index=index, relation=isl.Map.from_multi_pw_aff(index).intersect_domain(domain), write=True
+        writes[0][1], index=index, relation=relation_of(index).intersect_domain(domain), write=True
     )
     read = replace(_access(shell, values, wide, target), write=False)
     subscripts = "".join(f"[{n}]" for n in iterators)

@@ -17,7 +17,7 @@ from codegen.frontend.syntax.symbols import RegionSite
 from codegen.recognize.privatize.expansion import NoExpansion, ends_of
 from codegen.recognize.privatize.gain import gains
 from codegen.scop.dependences import Dependences, ValueFlows, compute_dependences
-from codegen.scop.isl_helpers import maps_of
+from codegen.scop.isl_helpers import maps_of, relation_of
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.scop.tree import Node, enclosing
 
@@ -180,5 +180,5 @@ def _with_scope(s: Statement, a: Access, depth: int) -> Access:
         multi = multi.set_pw_aff(k, isl.PwAff.from_aff(var))
     for k in range(rank):
         multi = multi.set_pw_aff(depth + k, a.index.get_pw_aff(k))
-    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.instances(a))
+    relation = relation_of(multi).intersect_domain(s.instances(a))
     return replace(a, index=multi, relation=relation)

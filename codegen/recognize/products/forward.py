@@ -15,6 +15,7 @@ import islpy as isl
 
 from codegen.scop.dependences import order_map
 from codegen.scop.expr import Ref, walk
+from codegen.scop.isl_helpers import relation_of
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, seq, statements
 
@@ -110,7 +111,7 @@ def _looks(
 
 def _object(s: Statement, copy: Statement) -> isl.Map:
     """Instances of a user to the copy of the same object."""
-    return isl.Map.from_multi_pw_aff(_prefix(s, copy)).intersect_domain(s.domain)
+    return relation_of(_prefix(s, copy)).intersect_domain(s.domain)
 
 
 def _prefix(s: Statement, copy: Statement) -> isl.MultiPwAff:
@@ -136,7 +137,7 @@ def _redirected(s: Statement, copy: Statement, name: str) -> Statement:
         return s
     target = copy.accesses[copy.target]
     index = target.index.pullback_multi_pw_aff(_prefix(s, copy))
-    relation = isl.Map.from_multi_pw_aff(index)
+    relation = relation_of(index)
 
     def moved(a: Access) -> Access:
         there = relation.intersect_domain(s.instances(a))
