@@ -139,6 +139,12 @@ def value_flows(scop: Scop, tree: Node) -> ValueFlows:
     return ValueFlows({name: one.flow for name, one in found.items() if not one.writes.is_empty()}, live_in)
 
 
+def flow_through(scop: Scop, tree: Node, name: str) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """From last writers to readers of one array, and the reads that no instance of the region feeds."""
+    found = _through(scop, tree, name, order_map(scop, tree, everywhere=True))
+    return found.flow, found.unfed
+
+
 def compute_dependences(scop: Scop, tree: Node, free: Mapping[str, isl.UnionMap] | None = None) -> Dependences:
     """Dependences of the region in the order `tree` gives, for parameters that satisfy its guard.
 

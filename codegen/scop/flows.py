@@ -119,15 +119,22 @@ def false_dependences(
     known = {_user(m) for m in own if m.is_equal(writes.extract_map(m.get_space()))}
     output = union_of([m for m in maps_of(flow) if m.get_tuple_name(isl.dim_type.out) in known], flow.get_space())
     sinks = union_of([m for m in maps_of(writes) if _user(m) not in known], writes.get_space())
+    # From a read of what the statement writes itself to the next write there is an output dependence.
+    others = union_of([m for m in maps_of(reads) if _user(m) not in {_user(x) for x in own}], reads.get_space())
+    readers, both = {_user(m) for m in maps_of(others)}, isl.UnionMap.empty(reads.get_space())
+    if readers:
+        info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(others)
+        both = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
+    if readers and readers.isdisjoint(map(_user, maps_of(writes))):  # then who is first tells the two kinds apart
+        found = maps_of(both)
+        late = [m for m in found if _user(m) not in readers and m.get_tuple_name(isl.dim_type.out) not in known]
+        anti = union_of([m for m in found if _user(m) in readers], flow.get_space())
+        return output.union(union_of(late, flow.get_space())).coalesce(), anti.coalesce()
     if not sinks.is_empty():
         info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(writes).set_schedule_map(schedule)
         output = output.union(info.compute_flow().get_may_dependence())
-    # From a read of what the statement writes itself to the next write there is an output dependence.
-    others = union_of([m for m in maps_of(reads) if _user(m) not in {_user(x) for x in own}], reads.get_space())
-    if others.is_empty():
+    if not readers:
         return output.coalesce(), others
-    info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(others)
-    both = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
     anti = both.intersect_domain(others.domain()).subtract(output) if not output.is_empty() else both
     return output.coalesce(), anti.coalesce()
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 import islpy as isl
 
 from codegen.record import record
-from codegen.scop.dependences import accesses_of, order_map, param_space, union_maps
+from codegen.scop.dependences import accesses_of, flow_through, order_map, param_space, union_maps
 from codegen.scop.expr import Ref
-from codegen.scop.flows import last_writers
 from codegen.scop.model import Access, Array, RegionBuffer, Scop, Statement
 from codegen.scop.tree import Node
 from codegen.verify.guards import Parameters
@@ -33,11 +32,8 @@ def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buf
     if before.arrays[buffer.variable].elem != after.arrays[buffer.array].elem:
         return f"`{buffer.variable}` would have another type"
     space = param_space(before)
-    writes, reads = (_of(before, buffer.variable, w) for w in (True, False))
-    new_writes, new_reads = (_of(after, buffer.array, w) for w in (True, False))
-    times, new_times = order_map(before, order), order_map(after, new_order)
-    flow, unfed = last_writers(reads, writes, times)
-    new_flow, new_unfed = last_writers(new_reads, new_writes, new_times)
+    flow, unfed = flow_through(before, order, buffer.variable)
+    new_flow, new_unfed = flow_through(after, new_order, buffer.array)
     if not unfed.is_empty() or not new_unfed.is_empty():
         return f"`{buffer.variable}` is read before it is written"
     copied = isl.UnionMap.empty(space)
@@ -47,7 +43,10 @@ def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buf
         new_flow = new_flow.subtract_range(here)
     if not flow.is_equal(new_flow):
         return f"a value of `{buffer.variable}` would not reach the statement that reads it"
-    return _wrong_end(before, after, extra[0], _LastWrites(writes, times, copied), buffer) if extra else ""
+    if not extra:
+        return ""
+    writes = _of(before, buffer.variable, True)
+    return _wrong_end(before, after, extra[0], _LastWrites(writes, order_map(before, order), copied), buffer)
 
 
 def _of(scop: Scop, name: str, write: bool) -> isl.UnionMap:

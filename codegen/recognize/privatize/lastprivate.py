@@ -27,7 +27,7 @@ from codegen.recognize.privatize.privates import common_loops, fresh, make_insid
 from codegen.recognize.stores import left_alone
 from codegen.record import record
 from codegen.scop.dependences import Dependences, compute_dependences, order_map, param_space, union_maps
-from codegen.scop.flows import last_writers
+from codegen.scop.flows import last_writers, times_of
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import Node, Seq, enclosing, statements
@@ -147,7 +147,7 @@ def _use(scop: Scop, tree: Node, name: str, users: tuple[str, ...]) -> _Use | No
         ).intersect_params(scop.context)
         for write in (False, True)
     )
-    flow, unfed = last_writers(reads, writes, order_map(scop, tree))
+    flow, unfed = last_writers(reads, writes, times_of(order_map(scop, tree, everywhere=True), reads, writes))
     depth, pairs = 0, maps_of(flow)
     while depth < common and all(same_iterator(m, depth) for m in pairs):
         depth += 1

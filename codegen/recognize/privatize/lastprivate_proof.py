@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from codegen.scop.dependences import accesses_of, order_map, param_space, union_maps
-from codegen.scop.flows import last_writers
+from codegen.scop.dependences import accesses_of, flow_through, order_map, param_space, union_maps
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node
 
@@ -19,9 +18,9 @@ def wrong_privatization(before: Scop, order: Node, after: Scop, new_order: Node,
     """What would differ; empty when nothing does."""
     times, new_times = order_map(before, order), order_map(after, new_order)
     writes = _of(before, name, True)
-    flow, unfed = last_writers(_of(before, name, False), writes, times)
-    shared, shared_unfed = last_writers(_of(after, name, False), _of(after, name, True), new_times)
-    inner, inner_unfed = last_writers(_of(after, own, False), _of(after, own, True), new_times)
+    flow, unfed = flow_through(before, order, name)
+    shared, shared_unfed = flow_through(after, new_order, name)
+    inner, inner_unfed = flow_through(after, new_order, own)
     into, back = _copies(before, after, own, True), _copies(before, after, own, False)
     if not inner_unfed.is_empty() or not unfed.is_equal(_unfed(after, name, shared_unfed, inner, into)):
         return f"`{name}` is read before it is written"
