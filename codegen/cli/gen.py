@@ -22,6 +22,8 @@ from codegen.startup.kept import keep
 if TYPE_CHECKING:
     from codegen.pipeline import Generated
 
+_END = re.compile(r"\bendscop\b")
+
 
 @record
 class Prepared:
@@ -46,7 +48,7 @@ def run(job: Invocation) -> Outcome:
 def _alone(job: Invocation) -> bool:
     """One region of one file, as far as its marks tell: several share what is loaded, and the cores."""
     several = vars(job.arguments).get("several", False)
-    return not several and not job.arguments.auto and len(re.findall(r"\bendscop\b", job.text)) == 1
+    return not several and not job.arguments.auto and len(_END.findall(job.text)) == 1
 
 
 def _prepared(job: Invocation) -> Prepared:

@@ -25,7 +25,8 @@ _DROPPED = frozenset({"__extension__", "_Noreturn"})
 _CALL_LIKE = frozenset({"__attribute__", "__attribute", "__declspec", "_Alignas", "alignas"})
 _ASSERT = frozenset({"_Static_assert", "static_assert"})
 _ASM = frozenset({"__asm__", "__asm", "asm"})
-_WORDS = "|".join(sorted({*_RESPELLED, *_DROPPED, *_CALL_LIKE, *_ASSERT, *_ASM}, key=len, reverse=True))
+# Long ones first, and always in the same order, so that the pattern can be kept.
+_WORDS = "|".join(sorted({*_RESPELLED, *_DROPPED, *_CALL_LIKE, *_ASSERT, *_ASM}, key=lambda w: (-len(w), w)))
 _EXTENSION = pattern(
     rf"(?P<skip>{STRING}|{CHAR}|^[ \t]*\#[^\n]*)|\b(?P<word>{_WORDS})\b|(?P<attribute>\[\s*\[)", re.M)
 _BEYOND = pattern(

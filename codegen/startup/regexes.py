@@ -70,6 +70,7 @@ def _keep() -> None:
         import_module(name)
     for name in sys.modules["codegen.source_file"].LATER:
         import_module(name)
+    sys.modules["codegen.cli.parser"].parse(sys.modules["codegen.cli.commands"].find("gen"), ["sample.c", "-o", "-"])
     pipeline, options = sys.modules["codegen.pipeline"], sys.modules["codegen.options"].GenOptions()
     for text in SAMPLES:
         with suppress(Exception):  # what a run keeps for others is no reason for it to fail, nor is no preprocessor

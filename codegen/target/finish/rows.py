@@ -67,6 +67,11 @@ def side_by_side(lines: Sequence[str], kept: Iterable[int] = (), width: int = WI
         end = at + 1
         while end < len(lines) and shapes[at] and shapes[end] == shapes[at]:
             end += 1
+        if end == at + 1:  # as nearly all of them
+            where.append(len(out))
+            out.append(lines[at])
+            at = end
+            continue
         run = lines[at:end]
         each = _per_row([run[0], *(x.strip() for x in run[1:])], width)
         for first in range(0, len(run), each):

@@ -15,6 +15,8 @@ from codegen.source.macros.branches import ConditionalGroup, matters
 _INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])")
 _TOKEN = re.compile(r"[\w.$]+|\S")
 _BLOCK = re.compile(r"/\* tilewright: region [\s\S]*?\*/\n([ \t]*)\{\n")
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\')')
+_NOT_SHOWN = re.compile(r"[^ !#-\[\]-~]")
 _OPERATORS = frozenset("+-*/%()<>=!&|^~?:")
 
 
@@ -108,7 +110,7 @@ def _with_arguments(macro: Macro, given: list[str]) -> str | None:
     if macro.params is not None and "#" in re.sub(r'"(?:[^"\\]|\\.)*"', "", macro.body):
         return None
     names = dict(zip(params, given, strict=True))
-    pieces = re.split(r'("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\')', macro.body)
+    pieces = _QUOTED.split(macro.body)
     for at in range(0, len(pieces), 2):
         pieces[at] = IDENT.sub(lambda m: names.get(m.group(), m.group()), pieces[at])
     return "".join(pieces)
@@ -116,5 +118,5 @@ def _with_arguments(macro: Macro, given: list[str]) -> str | None:
 
 def _shown(body: str) -> str:
     """A body within a message: short, without what would end the string."""
-    plain = re.sub(r"[^ !#-\[\]-~]", " ", body)
+    plain = _NOT_SHOWN.sub(" ", body)
     return plain if len(plain) <= 40 else plain[:37] + "..."

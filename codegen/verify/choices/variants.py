@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from codegen.target.portable import TextVariant
     from codegen.target.product.view import ProductView
 
-_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|\s+|("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\.\.\.|\W)', re.S)
+_TOKEN = re.compile(
+    r'\s*(?:/\*.*?\*/|//[^\n]*|(\w+|[^\w\s"\'/.]|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\.\.\.|\S))', re.S
+)
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _HEAD = re.compile(r"(\w+)(?:\((.*)\))?")
 Macro = tuple[tuple[str, ...] | None, tuple[str, ...]]  # parameters, of a macro that has any, and the body
@@ -73,9 +75,10 @@ def wrong_choice(text: str, variants: Sequence[TextVariant]) -> str:
     """Which macro has another value, on some machine, than was proven with; empty where none has. `text` is what stands
     ahead of the regions."""
     whens = [v.when for v in variants]
+    directives = "\n".join(x for x in text.replace("\\\n", " ").split("\n") if x.lstrip()[:1] == "#")
     for k, v in enumerate(variants):
         try:
-            known = _defined(text, whens, k)
+            known = _defined(directives, whens, k)
             wrong = next((n for n, x in v.macros if tuple(expanded(n, _reached(n, known))) != tokens(x)), "")
         except Unread as problem:
             return str(problem)
