@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from codegen.limits import HOUR, MIB, LimitPassed, Limits, allow, resident, restrict
+from codegen.startup.ahead import is_waited_for, replaceable
 
 T = TypeVar("T")
 STACK = 64 << 20  # bytes; as much as is used is really taken
@@ -28,6 +29,7 @@ SELDOM = 100_000  # objects between two searches for garbage: a child has little
 # Processor time that work gets of a child that stays, as a part of what it may take; past it, the child ends, and the
 # work begins anew in one of its own. Regions take a tenth of it.
 SOON = 6
+_AFTERWARDS = Limits(HOUR, 0)  # for what follows such work in the same process
 _AHEAD = Limits(0, 0, 1024 * MIB, 24 * HOUR)  # it sets its own for parts of its work
 ORPHAN = 1.0  # seconds between two looks of a child at who its parent is
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL)
@@ -60,18 +62,33 @@ def run_limited(work: Callable[[], T], limits: Limits) -> T:
     return result
 
 
-def run_ahead(work: Callable[[], T]) -> T:
+def run_ahead(work: Callable[[], T], again: bool = False) -> T:
     """The result of `work`, parts of which need children, from a child that does all of it and has none. Forked before
     much is loaded: memory that both use is copied page by page, which for all that an analysis needs takes a tenth of
-    the time of a small one. Where that child does not survive, `work` is done here, with a child for each such part."""
+    the time of a small one. Where that child does not survive, `work` is done here, with a child for each such part.
+    In a process that is such a child itself (`startup/ahead.py`), all is done here where it can be done `again`."""
     if not hasattr(os, "fork") or _staying:
         return work()
+    if again and is_waited_for():
+        return _replaceable(work)
     try:
         data, _, _ = _forked(lambda writer: stay(partial(_answer, work, writer)), _AHEAD)
     except LimitPassed:
         data = b""
     result: T = _told(data) if data else work()
     return result
+
+
+def _replaceable(work: Callable[[], T]) -> T:
+    """The result of `work`, in this process, which stays while that is done, and goes on without its limits."""
+    global _staying
+    with replaceable():
+        _staying = True
+        try:
+            return work()
+        finally:
+            _staying = False
+            allow(_AFTERWARDS)
 
 
 def _forked(life: Callable[[int], None], limits: Limits) -> tuple[bytes, int, int]:

@@ -42,7 +42,9 @@ def run(job: Invocation) -> Outcome:
     check_outputs(job.arguments)
     check_profile(job.arguments)
     work = partial(_prepared, job)
-    return _deliver(job, run_ahead(work) if _alone(job) else work())
+    read = (job.arguments.file, vars(job.arguments).get("plan"))
+    again = all(os.path.isfile(x) for x in read if x)  # what comes through a pipe can be read once
+    return _deliver(job, run_ahead(work, again) if _alone(job) else work())
 
 
 def _alone(job: Invocation) -> bool:

@@ -24,7 +24,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     monkeypatch.setitem(sys.modules, "codegen.pipeline", pipeline)
     monkeypatch.setitem(sys.modules, "codegen.checking.compare", checker)
     monkeypatch.setitem(sys.modules, "codegen.report.text", report)
-    monkeypatch.setattr("codegen.cli.gen.run_ahead", lambda work: work())  # in a child nobody would see what was asked
+    monkeypatch.setattr("codegen.cli.gen.run_ahead", lambda work, _: work())  # here one sees what is asked
     return it
 
 
