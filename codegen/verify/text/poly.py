@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Union
 
+from codegen.verify.text.read import Unread
+
 Monomial = tuple[str, ...]  # sorted names, one for each factor
 Number = Union["Poly", int]
 
@@ -89,7 +91,10 @@ class Poly:
         return q if not r.terms else None
 
     def divided(self, divisor: Poly) -> tuple[Poly, Poly]:
-        """Quotient and rest by a polynomial of one term: the rest holds the terms that it does not divide."""
+        """Quotient and rest by a polynomial of one term: the rest holds the terms that it does not divide. Unread for
+        others."""
+        if len(divisor.terms) != 1:
+            raise Unread(f"a division by {divisor}")
         ((by, factor),) = divisor.terms.items()
         q: dict[Monomial, int] = {}
         r: dict[Monomial, int] = {}
