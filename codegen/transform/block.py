@@ -9,7 +9,7 @@ Dependences are those of the source, carried over to the new names, which stand 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -156,10 +156,10 @@ def _renamed(deps: Dependences, renamed: isl.UnionMap) -> Dependences:
     )
 
 
-def fresh(scop: Scop, wanted: str) -> str:
-    """A name that nothing in the region has: with more letters until it is new."""
+def fresh(scop: Scop, wanted: str, stmts: Collection[str] | None = None) -> str:
+    """A name that nothing in the region has, or no iterator of these statements: with more letters until it is new."""
     used = {*scop.names, *scop.arrays, *(x.name for x in scop.params)}
-    used |= {it for s in scop.statements for it in s.iterators}
+    used |= {it for s in scop.statements if stmts is None or s.name in stmts for it in s.iterators}
     while wanted in used:
         wanted += "b"
     return wanted

@@ -27,7 +27,7 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, has_band, kids, seq, state
 from codegen.strategy.loops.outer_vectors import arithmetic, lane_type
 from codegen.strategy.orders.distribution import only, universe
 from codegen.strategy.orders.row_loops import over, plain, value_of
-from codegen.strategy.products.panels import apart_of
+from codegen.strategy.products.block_parts import apart_of
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.layout import apply as apply_layout

@@ -143,7 +143,7 @@ def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple
     from codegen.strategy.products.panels import Panel, find_panels
     from codegen.strategy.products.stages import find_stages
 
-    panels = find_panels(p, machine, fusion)
+    panels = find_panels(p, machine, fusion, nested=True)
     if panels is None or not any(what.columns for what in panels.products):
         panels = find_stages(p, machine, fusion) or panels
     if panels is None:

@@ -26,7 +26,8 @@ from codegen.strategy.orders.isl_schedule import is_costly, isl_schedule
 from codegen.strategy.orders.reshape import arranged
 from codegen.strategy.orders.row_loops import over, plain, rows_innermost, value_of
 from codegen.strategy.orders.row_reductions import row_order
-from codegen.strategy.products.panels import Panel, Panels, product_in_blocks, product_loops, size
+from codegen.strategy.products.block_parts import product_in_blocks, product_loops, size
+from codegen.strategy.products.panels import Panel, Panels
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.pipeline import apply as pipeline
