@@ -125,11 +125,11 @@ def _panel(
     if not any(apart_of(p.scop, s, shared.exprs[s.name]) for s in deep):
         return None
     short = size(p.scop, deep, machine)
-    ways = ((short,),)
+    ways: tuple[tuple[int, ...], ...] = ((short,),)
     if nested and deepest == 2 and machine.cores > 1:
         ways = ((wide(p.scop, deep, machine), short), *ways)
     for lengths in ways:
-        made = _cut(p, names, shared, (), lengths, machine, fusion)
+        made = _cut(p, names, shared, _Levels((), lengths, machine, fusion))
         if made is None:
             continue
         d = made.blocks[0]
@@ -152,12 +152,20 @@ class _Cut:
     products: tuple[Contraction, ...]
 
 
-def _cut(
-    p: Program, names: tuple[str, ...], shared: Loop, around: tuple[StripMine, ...], lengths: tuple[int, ...],
-    machine: Machine, fusion: str,
-) -> _Cut | None:  # fmt: skip
-    """Statements that share a block of each kind in `around` with the loop `shared` in blocks of the first length; what
+@record
+class _Levels:
+    """Blocks that statements are in already, the lengths of those to come, and for whom they are arranged."""
+
+    around: tuple[StripMine, ...]
+    lengths: tuple[int, ...]
+    machine: Machine
+    fusion: str
+
+
+def _cut(p: Program, names: tuple[str, ...], shared: Loop, how: _Levels) -> _Cut | None:
+    """Statements that share a block of each kind around them with the loop `shared` in blocks of the first length; what
     is no product there is cut in blocks of the next one, where that gives products."""
+    around, lengths = how.around, how.lengths
     apart = {n: apart_of(p.scop, p.scop.statement(n), shared.exprs[n], len(around)) for n in names}
     name = fresh(p.scop, shared.name + "bc"[len(around)], names if around else None)
     d = StripMine(name, dict(shared.exprs), lengths[0], apart)
@@ -173,7 +181,7 @@ def _cut(
     cuts = (*around, d)
     outer = tuple(over(q.scop, x, mine) for x in cuts)
     groups = groups_within(q, mine, outer)
-    found = {c[0]: product_in_blocks(q, c[0], outer, machine) for c in groups if len(c) == 1}
+    found = {c[0]: product_in_blocks(q, c[0], outer, how.machine) for c in groups if len(c) == 1}
     products = [what for what in found.values() if what is not None]
     if not products:
         return None
@@ -188,14 +196,15 @@ def _cut(
         if levels is not None:
             parts.append(levels)
             continue
-        finer = _finer(p, q, d, component, shared, cuts, lengths[1:], machine, fusion)
+        again = replace(how, around=cuts, lengths=lengths[1:])
+        finer = _cut(q, component, _renamed(p.scop, d, shared, component), again) if again.lengths else None
         if finer is not None:
             q = finer.program
             parts.append(finer.tree)
             blocks.extend(finer.blocks)
             products.extend(finer.products)
             continue
-        inner = arranged_within(q, component, tuple(over(q.scop, x, component) for x in cuts), fusion)
+        inner = arranged_within(q, component, tuple(over(q.scop, x, component) for x in cuts), how.fusion)
         tree, lines = inner.tree, row_loop(inner)
         if lines is not None:
             q, strips, tree = in_strips(q, tree, lines, lengths[-1])
@@ -210,19 +219,11 @@ def _cut(
     return _Cut(q, tuple(blocks), tree, tuple(products))
 
 
-def _finer(
-    p: Program, q: Program, d: StripMine, names: tuple[str, ...], shared: Loop, cuts: tuple[StripMine, ...],
-    lengths: tuple[int, ...], machine: Machine, fusion: str,
-) -> _Cut | None:  # fmt: skip
-    """Statements of one block of `d`, which made `q` of `p`, in blocks of the next length."""
-    if not lengths:
-        return None
-    made = blocked(p.scop, d)
-    values = {
-        new: value.pullback_multi_aff(made.back[new])
-        for old, value in shared.exprs.items() for new in made.pieces[old] if new in names
-    }  # fmt: skip
-    return _cut(q, names, replace(shared, exprs=values), cuts, lengths, machine, fusion)
+def _renamed(scop: Scop, d: StripMine, shared: Loop, names: tuple[str, ...]) -> Loop:
+    """The loop for pieces that blocks make of the statements in it."""
+    made = blocked(scop, d)
+    pieces = ((old, new) for old in shared.exprs for new in made.pieces[old] if new in names)
+    return replace(shared, exprs={new: shared.exprs[old].pullback_multi_aff(made.back[new]) for old, new in pieces})
 
 
 def _in_blocks(p: Program, d: StripMine, shared: Loop, first: bool) -> tuple[Program, list[Directive]]:

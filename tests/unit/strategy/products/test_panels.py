@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 import pytest
 
@@ -169,6 +171,33 @@ def test_what_a_block_leaves_is_a_product(body: str, tree: str, products: list[s
 
 
 @pytest.mark.parametrize("body", [UPPER, WATCHED])
+SOLVE = """
+for (int i = 0; i < n; i++) {
+  for (int j = 0; j < i; j++)
+    v[i] -= L[i][j] * v[j];
+  v[i] /= L[i][i];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("cores", "tree", "sizes"),
+    [
+        (1, "ib(i, j(S3); j(S2; i(S1)))", [40]),
+        (2, "ib(i, j(S3); ic(i, j(S4); j(S2; i(S1))))", [120, 40]),
+        (16, "ib(i, j(S3); ic(i, j(S4); j(S2; i(S1))))", [200, 40]),
+    ],
+)
+def test_rows_of_wide_blocks_are_for_threads_and_the_triangle_is_cut_again(
+    cores: int, tree: str, sizes: list[int]
+) -> None:
+    made = in_panels(program(SOLVE), replace(load("generic"), cores=cores), "smart")
+    assert made is not None
+    q, blocks, found = made
+    assert spelled(found.tree) == tree
+    assert [d.size for d in blocks if isinstance(d, StripMine)] == sizes
+    assert violation(q.with_tree(found.tree)) is None
+
+
 def test_what_the_block_needs_itself_is_not(body: str) -> None:
     assert in_panels(program(body), load("neoverse-n1"), "smart") is None
 
