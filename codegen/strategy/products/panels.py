@@ -130,15 +130,8 @@ def _panel(
         ways = ((wide(p.scop, deep, machine), short), *ways)
     for lengths in ways:
         made = _cut(p, names, shared, _Levels((), lengths, machine, fusion))
-        if made is None:
-            continue
-        d = made.blocks[0]
-        # Strips alone gain nothing: gramschmidt, 1200 x 1000, f64, Neoverse N1: 2.2 s in strips of 64 columns (each row
-        # of a strip is on a page of its own), 1.2 s in strips of 512, 1.1 s without.
-        assert isinstance(d, StripMine)
-        if not all(what.columns or deepest > 2 or _by_lines(made.program, what, d) for what in made.products):
-            return None
-        return made.program, Panel(made.blocks, made.tree, made.products, lengths[0])
+        if made is not None:
+            return made.program, Panel(made.blocks, made.tree, made.products, lengths[0])
     return None
 
 
@@ -183,8 +176,13 @@ def _cut(p: Program, names: tuple[str, ...], shared: Loop, how: _Levels) -> _Cut
     groups = groups_within(q, mine, outer)
     found = {c[0]: product_in_blocks(q, c[0], outer, how.machine) for c in groups if len(c) == 1}
     products = [what for what in found.values() if what is not None]
-    if not products:
+    deepest = max(len(p.scop.statement(n).iterators) for n in names) - len(around)
+    if not products or not all(what.columns or deepest > 2 or _by_lines(q, what, d) for what in products):
+        # Strips alone gain nothing: gramschmidt, 1200 x 1000, f64, Neoverse N1: 2.2 s in strips of 64 columns (each row
+        # of a strip is on a page of its own), 1.2 s in strips of 512, 1.1 s without.
         return None
+    if len(lengths) > 1 and not all(_within(q, what.rows, what, d) for what in products):
+        return None  # products with rows for all threads, whatever the block
     parts: list[Node] = []
     blocks: list[Directive] = [d, *also]
     for component in groups:
@@ -246,7 +244,11 @@ def _stepped(scop: Scop, lp: Loop) -> str:
 
 def _by_lines(q: Program, what: Contraction, d: StripMine) -> bool:
     """Does a matrix-vector product within a block read whole lines of its matrix, or narrow strips of many?"""
+    lanes = layout(q.scop, q.scop.statement(what.stmt), what) == "lanes"
+    return _within(q, what.depth if lanes else what.rows, what, d)
+
+
+def _within(q: Program, iterators: tuple[int, ...], what: Contraction, d: StripMine) -> bool:
+    """Do blocks bound the number of values that these iterators of a product have?"""
     s = q.scop.statement(what.stmt)
-    block = s.iterators.index(d.name)
-    within = what.depth if layout(q.scop, s, what) == "lanes" else what.rows
-    return all(extent(s, k, (block,)) is not None for k in within)
+    return all(extent(s, k, (s.iterators.index(d.name),)) is not None for k in iterators)
