@@ -13,6 +13,8 @@ from codegen.scop.lanes import Lane
 # Macros of generated files (file.c.j2): the compiler moves nothing across the one, the other asks for a cache line.
 BARRIER = "TW_KEEP_ORDER();"
 PREFETCH = "TW_PREFETCH"
+ANEW = "TW_ANEW"  # leaves a variable as it is
+PREFETCH_FAR = "TW_PREFETCH_FAR"  # into the second cache
 LINE_BYTES = 64
 
 # The operations that round once, and what they are when they round twice: a product, and what joins it to the rest.

@@ -267,6 +267,9 @@ TW_INLINE long tw_grid(long threads, long rows, long columns)
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
+/* The same, not further than into the second cache. */
+#define TW_PREFETCH_FAR(p, n) \
+  __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), 0, 2)
 /* A loop whose length is a constant where it is called. */
 #ifdef __clang__
 #define TW_UNROLL _Pragma("clang loop unroll(full)")
@@ -314,8 +317,11 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
 #define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
+#define TW_F64_ADD_MUL_FAR TW_MACHINE(16, 8, 0, 0)
 #define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS TW_MACHINE(320000, 160000, 80000, 80000)
+#define TW_F64_ADD_MUL_THIN TW_MACHINE(20000, 20000, 3000, 3000)
+#define TW_F64_ADD_MUL_FAR_ROWS TW_MACHINE(28, 14, 7, 7)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
@@ -324,10 +330,10 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
  * makes an element add(acc, mul(a, b)), where acc is its old value, a one of TW_F64_ADD_MUL_MR values and b one of
- * TW_F64_ADD_MUL_NR. */
+ * TW_F64_ADD_MUL_NR. A line at far + step * apart is fetched meanwhile. */
 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
-    double *restrict c, long ldc)
+    double *restrict c, long ldc, const double *far, long apart)
 {
   double *row[TW_F64_ADD_MUL_MR];
   tw_vec_f64 acc[TW_F64_ADD_MUL_MR][TW_F64_ADD_MUL_NV];
@@ -345,6 +351,7 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
       TW_PREFETCH(a, 7 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR + l, 0);
+    if (TW_F64_ADD_MUL_FAR) TW_PREFETCH_FAR(far, p * apart);
     tw_vec_f64 y[TW_F64_ADD_MUL_NV];
     TW_UNROLL for (int j = 0; j < vectors; j++)
       y[j] = tw_vec_load_f64(b + TW_F64_ADD_MUL_LANES * j);
@@ -362,46 +369,48 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
 }
 /* The smallest of these tiles that holds m x n elements. */
 __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, const double *restrict a,
-                                                     const double *restrict b, double *restrict c, long ldc)
+                                                     const double *restrict b, double *restrict c, long ldc,
+                                                     const double *far, long apart)
 {
   if (TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (2 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 2 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(2 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(2 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (3 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 3 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(3 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(3 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (4 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 4 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(4 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(4 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (5 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 5 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(5 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(5 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (6 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 6 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(6 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(6 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
 }
 /* The same for all rows, where those of a lie, lda apart. */
 __attribute__((noinline, unused)) static void tw_f64_add_mul_rows(
-    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc)
+    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc,
+    const double *far, long apart)
 {
   if (n <= TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, lda, 1, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, lda, 1, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, lda, 1, b, c, ldc, far, apart);
   else
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, lda, 1, b, c, ldc, far, apart);
 }
 #endif
 /* Matrix product: three loops, tiled for the cache. */
@@ -431,7 +440,12 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             const long tw_nr = TW_F64_ADD_MUL_NR; /* columns of a register tile */
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS) ? tw_max_threads() : 1;
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(3000);
+            /* Packing costs more than it saves: elements of the right operand or of the result are used once, or there
+             * are few steps. */
+            const long tw_least = tw_min(tw_rows, tw_depth);
+            const int tw_small = (tw_team == 1 && tw_least == 1)
+                                 || (double)tw_rows * tw_columns * tw_depth
+                                     < TW_SIZE(tw_least < 3 ? TW_F64_ADD_MUL_THIN : 3000);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
             const long tw_deep = TW_SIZE(tw_small ? 1
                                          : tw_fit_depth(TW_F64_ADD_MUL_MR, (long)sizeof(double), tw_nr,
@@ -501,12 +515,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                               double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
                               for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
                                 __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                              /* all is read before it is written: nothing to be said about overlaps */
-                              double tw_v[TW_F64_ADD_MUL_NR];
-                              for (long jr = 0; jr < TW_F64_ADD_MUL_NR; jr++)
-                                tw_v[jr] = B[kb + kr][jb + jt + jr];
-                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l++)
-                                tw_to[tw_l] = tw_v[tw_l];
+                              __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR * sizeof *tw_to);
                             }
                           }
                           if (tw_n) {
@@ -561,7 +570,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
                                       tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
-                                tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                                tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_b, 0);
                                 if (!tw_in_place)
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
@@ -611,12 +620,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                           double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
                           for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
                             __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                          /* all is read before it is written: nothing to be said about overlaps */
-                          double tw_v[TW_F64_ADD_MUL_NR];
-                          for (long jr = 0; jr < TW_F64_ADD_MUL_NR; jr++)
-                            tw_v[jr] = B[kb + kr][jb + jt + jr];
-                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l++)
-                            tw_to[tw_l] = tw_v[tw_l];
+                          __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR * sizeof *tw_to);
                         }
                       }
                       if (tw_n) {
@@ -655,6 +659,13 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                             const long tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                            /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
+                             * line of each depth with each tile. */
+                            const long tw_beyond = it / TW_F64_ADD_MUL_MR * 8, tw_over = jb + tw_nc + jt + tw_beyond;
+                            const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(TW_F64_ADD_MUL_FAR_ROWS)
+                                                 && tw_beyond < TW_F64_ADD_MUL_FAR && tw_k > 1 && tw_over < m;
+                            const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
+                            const long tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
@@ -664,7 +675,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
-                            tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_far, tw_apart);
                             if (!tw_in_place)
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)

@@ -26,6 +26,7 @@ from codegen.target.product.microkernel import (
     nr_text,
     prelude,
 )
+from codegen.target.product.microkernel_rolled import looks_further
 
 WARN = ("-Wall", "-Wextra", "-Werror")
 EXACT = ("-DTW_NO_FMA", "-ffp-contract=off")
@@ -159,9 +160,10 @@ def one(isa: Isa, mk: MicroKernel, reference: str = "") -> tuple[str, str]:
     lanes = nr_max(isa, mk) // mk.nv
     copy = f"for (long i = 0; i < {mk.mr} * k * {lanes}; i++) w[i] = a[i / {lanes}];"
     wide = f"static {t} w[8192]; {copy} a = w;" if mk.spread else ""
+    more = (", b, 1" if looks_further(isa, mk) else "") + (", s0" if mk.consts else "")
     text = f"""{micro_kernel(isa, mk)}
 static void call_{n}(long k, const {t} *a, long ar, long as, const {t} *b, long bs, {t} *c, long ldc, {t} s0)
-{{ (void)ar, (void)as, (void)bs, (void)s0; {wide} {n}({given}k, {streams}, c, ldc{", s0" if mk.consts else ""}); }}
+{{ (void)ar, (void)as, (void)bs, (void)s0; {wide} {n}({given}k, {streams}, c, ldc{more}); }}
 static {t} ref_{n}({t} acc, {t} a, {t} b, {t} s0) {{ (void)s0; return {ref}; }}
 """
     kind = kind_of(mk.step)

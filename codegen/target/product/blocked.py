@@ -25,7 +25,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, Nested
 from codegen.target.product.calls import exact_call
 from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
-from codegen.target.product.in_place import left_in_place, target_in_place
+from codegen.target.product.in_place import left_in_place, moved_from, right_ahead, spelled, target_in_place
 from codegen.target.product.microkernel import (
     asked_sizes,
     columns_text,
@@ -36,8 +36,9 @@ from codegen.target.product.microkernel import (
     nr_text,
 )
 from codegen.target.product.microkernel import name as kernel_name
+from codegen.target.product.microkernel_rolled import far_columns, looks_further
 from codegen.target.product.packing import STEPS, Packing, along, always_read, line, slivers
-from codegen.target.product.tiles import edges, in_place, micro_kernel_of
+from codegen.target.product.tiles import edges, in_place, micro_kernel_of, thin_steps
 from codegen.target.product.view import ExactCall, NestsView, OffsetTable, ProductView, Wanted, WantedTable
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
@@ -89,6 +90,8 @@ class ProductPrinter:
         as_it_lies = kernel.strided and not (fixed or corners or kernel.narrow)
         cut = self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None
         wanted = self._once("wanted", lambda: self._wanted(how, corners, few))
+        further = looks_further(isa, kernel)
+        far = right_ahead(self, far_columns(isa, kernel), how.bits) if as_it_lies and further else None
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],
@@ -104,8 +107,8 @@ class ProductPrinter:
             nr_max(isa, kernel),
             tuple(self.tables.values()),
             tuple(self.bases.values()),
-            replace(left, copies=copies),
-            right,
+            replace(left, copies=copies, moved="" if kernel.narrow or copies > 1 else left.moved),
+            replace(right, moved="" if kernel.narrow else right.moved),
             target,
             in_place(what, how, nr) + evenly if pointer else "",
             pointer,
@@ -123,6 +126,9 @@ class ProductPrinter:
             "" if fixed else asked_sizes(isa, kernel),
             "" if fixed else micro_kernel(isa, kernel),
             place=left_in_place(self, how, in_place_name(isa, kernel)) if as_it_lies else None,
+            further=(", tw_far, tw_apart" if far else ", tw_b, 0") if further else "",
+            far=far,
+            thin=thin_steps(how) if right.along and pointer and self.columns.single and not corners else 0,
         )
 
     def _wanted(self, how: Blocking, corners: tuple[CExpr, ...], few: tuple[int | None, int | None]) -> Wanted:
@@ -148,6 +154,7 @@ class ProductPrinter:
             tuple(self._wanted_table(number, name, t.name) for (number, name), t in self.tables.items()),
             few,
             self.scop.arrays[self.s.accesses[self.s.target].array].elem.spelling,
+            (spelled(self, step.left), spelled(self, step.right)),
         )
 
     def wanted(self, node: ProductNode, given: Wanted) -> Wanted:
@@ -245,7 +252,9 @@ class ProductPrinter:
         values = tuple(self._operand(e, side, self.depth) for e in operands)
         loose = not any(along(self.scop, self.s, operands, x) for x in (d, self.what.depth[-1]))
         steps = STEPS if loose else 0
-        return Packing(values, "1", bool(numbers), fixed, tuple(ahead), steps=steps, line=line(self.what.step.elem))
+        moved = moved_from(self, operands, side, d) if fixed else ""
+        unit = line(self.what.step.elem)
+        return Packing(values, "1", bool(numbers), fixed, tuple(ahead), steps=steps, line=unit, moved=moved)
 
     def _most(self, side: Bundle) -> int | None:
         """How many values a coordinate has at most; None: any number."""

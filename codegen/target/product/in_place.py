@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from codegen.ast.ctree import Bin, Int
+from codegen.ast.ctree import Bin, CExpr, Int, Name
+from codegen.isa.model import C_TYPES
 from codegen.recognize.products.contraction import unit_stride
-from codegen.scop.expr import Ref
+from codegen.scop.expr import Expr, Ref
 from codegen.scop.product import Blocking
-from codegen.target.product.view import OperandPlace
+from codegen.target.product.corners import Bundle
+from codegen.target.product.packing import line
+from codegen.target.product.view import FarOperand, OperandPlace
 
 if TYPE_CHECKING:
     from codegen.target.product.blocked import ProductPrinter
@@ -21,6 +24,12 @@ if TYPE_CHECKING:
 # 4000 x 100 x 100 0.80 and 0.70, 0.88 and 0.79; of 500 x 500 x 500 0.98 and 1.03, 1.03 and 1.09; of 3000 x 3000 x 256
 # 0.98 and 1.01, 0.93 and 1.03.
 TILES = 32
+
+# Rows of vectors of 512 bits with which a line is used as long as one takes to come: with fewer, kernels that fetch
+# wait for it, and copies do that better. One core with AVX-512, f64 and f32, time without over time with it:
+# 2 x 2000 x 2000 0.81 and 0.95, 16 x 2000 x 2000 0.93 and 0.99, 30 x 1000 x 1000 1.12 and 1.04, 64 x 2000 x 2000 1.06
+# and 1.05.
+FAR_ROWS = 28
 
 
 def target_in_place(p: ProductPrinter) -> tuple[str, str, str]:
@@ -56,6 +65,40 @@ def left_in_place(p: ProductPrinter, how: Blocking, kernel: str) -> OperandPlace
     if not re.match(r"\w+\[", here):
         return None
     return OperandPlace(f"&{here}", f"&{below} - &{here}", kernel, TILES if how.run else 0)
+
+
+def right_ahead(p: ProductPrinter, width: int, bits: int) -> FarOperand | None:
+    """Where the right operand is, if the lines of a depth are those of an array's row: kernels can fetch the next
+    block, so many columns of a sliver, while they work on this one."""
+    (right, *more), columns, depth = p.what.step.right, p.columns, p.depth
+    if more or not isinstance(right, Ref) or not (columns.single and depth.single):
+        return None
+    if not _in_lines(p, right.access, p.what.columns[-1]):
+        return None
+    at: dict[str, CExpr] = {columns.name: Name("tw_over"), depth.name: p.coordinate(depth, "")}
+    here = p.element(right.access, at)
+    below = p.element(right.access, {**at, depth.name: Bin("+", at[depth.name], Int(1))})
+    if not re.match(r"\w+\[", here):
+        return None
+    return FarOperand(f"&{here}", f"&{below} - &{here}", line(p.what.step.elem), width, FAR_ROWS * bits // 512)
+
+
+def spelled(p: ProductPrinter, operands: tuple[Expr, ...]) -> str:
+    """The declared type of elements that an operand is; "" where it is computed."""
+    (first, *more) = operands
+    return p.scop.arrays[p.s.accesses[first.access].array].elem.spelling if isinstance(first, Ref) and not more else ""
+
+
+def moved_from(p: ProductPrinter, operands: tuple[Expr, ...], side: Bundle, d: int) -> str:
+    """The first element of a full sliver at some depth, where those of the sliver are neighbours of the packed type:
+    compilers copy them in their longest vectors. "" where they are not."""
+    first = operands[0]
+    if spelled(p, operands) != C_TYPES[p.what.step.elem] or not (side.single and p.depth.single):
+        return ""
+    if not isinstance(first, Ref) or not _in_lines(p, first.access, d):
+        return ""
+    place = p.element(first.access, {side.name: p.coordinate(side, "t"), p.depth.name: p.coordinate(p.depth, "r")})
+    return place if re.match(r"\w+\[", place) else ""
 
 
 def _in_lines(p: ProductPrinter, number: int, d: int) -> bool:

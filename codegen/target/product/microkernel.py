@@ -17,10 +17,17 @@ from codegen.isa.common import definitions as common_definitions
 from codegen.isa.common import is_common
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
-from codegen.isa.text import BARRIER, PREFETCH
+from codegen.isa.text import BARRIER, PREFETCH, PREFETCH_FAR
 from codegen.scop.lanes import spelled
 from codegen.target.product.microkernel_model import AHEAD, MOST_LOW, UNROLL, MicroKernel, low_unit, smaller
-from codegen.target.product.microkernel_rolled import TileTexts, is_rolled, rolled_view, whole_of
+from codegen.target.product.microkernel_rolled import (
+    TileTexts,
+    far_columns,
+    is_rolled,
+    looks_further,
+    rolled_view,
+    whole_of,
+)
 from codegen.target.product.microkernel_view import times, view
 from codegen.target.text.templates import environment
 
@@ -153,6 +160,7 @@ def numbers(isa: Isa, whole: MicroKernel) -> dict[str, int]:
         "LESS": max(1, whole.nv - 1),
         "LOW": low_unit(whole.mr, row_unit(isa, whole.elem)),
         "ALONG": int(whole.along),
+        "FAR": far_columns(isa, whole),
     }
     return {f"{stem(whole).upper()}_{k}": n for k, n in values.items()}
 
@@ -167,7 +175,8 @@ def common_kernel(isa: Isa, whole: MicroKernel) -> str:
     """C text of a kernel for all instruction sets, with macros for its numbers."""
     at = stem(whole).upper()
     further = f"{at}_ALONG ? {FURTHER} * {at}_NR : rows * ldc"
-    return _text(isa, whole, TileTexts(f"{at}_MR", f"{at}_NV", f"{at}_LANES", f"{at}_NR", further))
+    far = f"{at}_FAR" if looks_further(isa, whole) else ""
+    return _text(isa, whole, TileTexts(f"{at}_MR", f"{at}_NV", f"{at}_LANES", f"{at}_NR", further, far))
 
 
 @cache
@@ -176,11 +185,13 @@ def _rolled(isa: Isa, whole: MicroKernel) -> str:
         return with_numbers(common_kernel(isa, whole), numbers(isa, whole))
     nr = nr_text(isa, whole)
     further = times(FURTHER, nr) if whole.along else "rows * ldc"
-    return _text(isa, whole, TileTexts(str(whole.mr), str(whole.nv), lanes_text(isa, whole.elem), nr, further))
+    far = str(far_columns(isa, whole)) if looks_further(isa, whole) else ""
+    return _text(isa, whole, TileTexts(str(whole.mr), str(whole.nv), lanes_text(isa, whole.elem), nr, further, far))
 
 
 def _text(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> str:
-    given = ("k", "a", "b", "c", "ldc", *(f"s{i}" for i in range(whole.consts)))
+    further = ("far", "apart") if sizes.far else ()
+    given = ("k", "a", "b", "c", "ldc", *further, *(f"s{i}" for i in range(whole.consts)))
     return (
         environment()
         .get_template("kernel_rolled.c.j2")
@@ -227,7 +238,8 @@ def _parameters(isa: Isa, mk: MicroKernel, distances: tuple[str, ...] = ()) -> l
     else:
         packed = C_TYPES[mk.narrow or mk.elem]
         a, b = (f"const {packed} *restrict {x}" for x in "ab")
-        tile = [a, *(f"long {x}" for x in distances), b, f"{t} *restrict c", "long ldc"]
+        further = [f"const {packed} *far", "long apart"] if looks_further(isa, mk) else []
+        tile = [a, *(f"long {x}" for x in distances), b, f"{t} *restrict c", "long ldc", *further]
     return ["long k", *tile, *(f"{t} s{i}" for i in range(mk.consts))]
 
 
@@ -273,7 +285,8 @@ def _prelude(texts: Sequence[str], headers: Sequence[str], found: Sequence[tuple
         .render(
             headers=headers,
             barrier=any(BARRIER in t for t in texts),
-            prefetch=any(PREFETCH in t for t in texts),
+            prefetch=any(f"{PREFETCH}(" in t for t in texts),
+            far=any(PREFETCH_FAR in t for t in texts),
             unroll=any("TW_UNROLL" in t for t in texts),
             definitions=found,
         )

@@ -38,6 +38,7 @@ class Packing:
     distance: int = AHEAD
     line: int = 1
     steps: int = 0  # of the depth that are copied at a time, 0: all
+    moved: str = ""  # the first element of a full sliver, where neighbours are copied as they are
     few: int | None = None  # rows or columns there are at most, where that does not fill a sliver
 
     @property

@@ -94,6 +94,7 @@ class Wanted:
     tables: tuple[WantedTable, ...]
     few: tuple[int | None, int | None]  # rows and columns there are at most, where no tile can be full
     elem: str  # the target's type, as it was declared
+    spelled: tuple[str, str]  # the same of left and right operands that are elements, "" of others
 
 
 @record
@@ -106,6 +107,18 @@ class OperandPlace:
     stride: str
     kernel: str
     tiles: int
+
+
+@record
+class FarOperand:
+    """The right operand's element at depth `kb`, the block's first, and column `tw_over`: C texts of its address and of
+    the distance to the next depth's. Kernels fetch from there on, elements of a cache `line` apart."""
+
+    pointer: str
+    stride: str
+    line: int
+    columns: int  # so many of a sliver
+    rows: int  # from so many on
 
 
 @record
@@ -162,6 +175,9 @@ class ProductView:
     chosen: str = ""  # text of the kernels, where the one that is called chooses by the tile's size
     dealt: DealtOut = DealtOut()
     place: OperandPlace | None = None  # of the left operand, where it need not be packed
+    further: str = ""  # what kernels are told to fetch meanwhile, where they can be: ", address, distance"
+    far: FarOperand | None = None  # where they fetch the next block of the right operand from
+    thin: int = 0  # the same as `how.direct` for products of two rows or steps; 0: no matter how many there are
 
     @property
     def kernels(self) -> tuple[tuple[str, int, MicroKernel | NestKernel], ...]:

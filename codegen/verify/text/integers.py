@@ -18,6 +18,7 @@ _MOST = 2**31 - 1
 # Block sizes for the caches that a program finds: positive, and runs of columns are whole slivers. How many arguments
 # there are, and which one is a flag; all others have to be positive, since something is divided by them.
 _FITTED = {"tw_fit_depth": (5, 4), "tw_fit_rows": (5, 3), "tw_fit_run": (5, 3), "tw_fit_columns": (3, -1)}
+_REALS = ("double", "float")
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 
 
@@ -268,10 +269,20 @@ class Integers:
             return found
         if e.kind == "binary" and e.text in _COMPARED:
             if any(_floats(k) for k in e.kids):
+                for k in e.kids:
+                    self._real(k)
                 return UNKNOWN
             x, y = (self.value(k) for k in e.kids)
             return _compared(e.text, x, y)
         return _compared("!=", self.value(e), ZERO)
+
+    def _real(self, e: Node) -> None:
+        """A number that is not exact: all that has to be known of it is that it is computed, and nothing else done."""
+        if (e.kind == "cast" and e.text in _REALS) or (e.kind == "binary" and e.text in ("+", "-", "*") and _floats(e)):
+            for k in e.kids:
+                self._real(k)
+        else:
+            self.value(e)
 
 
 def is_test(e: Node) -> bool:
@@ -293,4 +304,4 @@ def _compared(op: str, x: Poly, y: Poly) -> IntegerCondition:
 
 
 def _floats(e: Node) -> bool:
-    return (e.kind == "cast" and e.text in ("double", "float")) or any(_floats(k) for k in e.kids)
+    return (e.kind == "cast" and e.text in _REALS) or any(_floats(k) for k in e.kids)

@@ -16,7 +16,7 @@ from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import is_rolled, tile_name
 from codegen.target.product.microkernel_model import MicroKernel
-from codegen.target.product.microkernel_rolled import whole_of
+from codegen.target.product.microkernel_rolled import looks_further, whole_of
 from codegen.verify.text.lanes import RegisterValue, UniformReader, of_lane, operation, show, silent, vector_types
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, pointee, read_expression, read_function, read_functions
@@ -28,7 +28,7 @@ class KernelLayout:
     """Where a kernel finds things. Of step p and row r, value q of a is element `(p * lefts + q) * a_rows + r`, as
     often as `copies` in a row; of step p and column j, value q of b is element `(p * rights + q) * b_columns + j`.
     Where a kernel is `strided`, a has one value for each row and step, element `p * a_step + r * a_row`, and its call
-    says how far these are apart."""
+    says how far these are apart. With `further`, a call also says which lines to fetch."""
 
     mr: int
     columns: Poly
@@ -39,6 +39,7 @@ class KernelLayout:
     rights: int
     copies: int
     strided: bool
+    further: bool
 
 
 def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> KernelLayout:
@@ -55,6 +56,7 @@ def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> KernelLayout
         mk.rights,
         copies,
         is_rolled(isa, mk) and mk.strided,
+        looks_further(isa, mk),
     )
 
 
@@ -62,8 +64,10 @@ def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
     """Why the printed function is not the kernel that callers take it for; empty when it is."""
     try:
         parameters, body = _function(isa, mk, text)
-        apart = ["a_row", "a_step"] if mk.direct or layout(isa, mk).strided else []
-        wanted = ["a", *apart, "b", *(["b_step"] if mk.direct else []), "c", "ldc"]
+        at = layout(isa, mk)
+        apart = ["a_row", "a_step"] if mk.direct or at.strided else []
+        further = ["far", "apart"] if at.further else []
+        wanted = ["a", *apart, "b", *(["b_step"] if mk.direct else []), "c", "ldc", *further]
         if parameters != ("k", *wanted, *(f"s{i}" for i in range(mk.consts))):
             return f"its parameters are {', '.join(parameters)}"
         for end in _Run(isa, mk).run(body, KernelState.start()):
@@ -85,8 +89,8 @@ def _function(isa: Isa, mk: MicroKernel, text: str) -> tuple[tuple[str, ...], tu
     return found.parameters[2:], unrolled(found, {"rows": mk.mr, "vectors": mk.nv})
 
 
-_POINTERS = ("a", "b", "c")  # parameters
-_NUMBERS = ("ldc", "k", "a_row", "a_step", "b_step")
+_POINTERS = ("a", "b", "c", "far")  # parameters
+_NUMBERS = ("ldc", "k", "a_row", "a_step", "b_step", "apart")
 
 
 class KernelState:
@@ -280,9 +284,10 @@ class _Run:
         s.values = {n: v for n, v in s.values.items() if not _of_a_step(v)}
         before = {n: v for n, v in s.values.items() if v.op in ("load", "done") and v.of in ("c", "exact", "quick")}
         inner = s.copy()
+        inner.numbers["p"] = var("p")
         inner.values = {n: RegisterValue("reg", of=n) if n in before else v for n, v in s.values.items()}
         start = dict(s.pointers)
-        inner.pointers = {n: x for n, x in start.items() if n in ("a", "b") or x[0] == "c"}
+        inner.pointers = {n: x for n, x in start.items() if n in ("a", "b") or x[0] in ("c", "far")}
         rest = [n for n in inner.pointers if n not in ("a", "b")]
         if any(start[x] != (x, ZERO) for x in "ab"):
             raise Unread("the steps do not begin with the first")

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from codegen.isa.derived import X, derived
 from codegen.isa.model import Isa, Vec
-from codegen.isa.text import BARRIER, PREFETCH
+from codegen.isa.text import ANEW, BARRIER, PREFETCH, PREFETCH_FAR
 from codegen.scop.lanes import Lane
 from codegen.target.matvec.lines import FETCH
 from codegen.verify.text.poly import ZERO, Poly
@@ -21,6 +21,7 @@ from codegen.verify.text.read import Node, Unread, read_expression
 
 COMMUTE = frozenset(("add", "mul", "and", "or", "xor", "mand", "mor"))
 _OF_BITS = {"and": "mand", "or": "mor", "not": "mnot"}
+_SILENT = {PREFETCH: 3, PREFETCH_FAR: 2, FETCH: 2, ANEW: 1}  # with so many arguments
 _BARRIER = Node("call", BARRIER.rstrip("();"))
 V = TypeVar("V")
 
@@ -102,9 +103,9 @@ def vector_types(isa: Isa) -> frozenset[str]:
 
 
 def silent(e: Node, address: Callable[[Node], object], number: Callable[[Node], object]) -> bool:
-    """Is it a barrier to the compiler, or does it ask for a cache line? Then nothing is computed but an address, of
-    what `address` and `number` read or raise Unread."""
-    if e[:2] in (("call", PREFETCH), ("call", FETCH)) and len(e.kids) == (3 if e.text == PREFETCH else 2):
+    """Does it leave all as it is, for the compiler's sake, or ask for a cache line? Then nothing is computed but an
+    address, of what `address` and `number` read or raise Unread."""
+    if e.kind == "call" and _SILENT.get(e.text) == len(e.kids):
         address(e.kids[0])
         for x in e.kids[1:]:
             number(x)

@@ -7,7 +7,8 @@ from operator import floordiv, mod
 from codegen.verify.text.blocked.depths import Depths
 from codegen.verify.text.blocked.offsets import NEXT, SymbolicTable
 from codegen.verify.text.blocked.state import NOUGHT, BufferPointer, Heap, LocalArray
-from codegen.verify.text.integers import IntegerCondition, decided, is_test
+from codegen.verify.text.compare import COLUMN, DEPTH
+from codegen.verify.text.integers import IntegerCondition, decided, is_test, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes, pointee
@@ -69,6 +70,8 @@ class Declarations(Depths):
             x, y = (self._integers().value(k) for k in value.kids)
             if x == var("tw_team_size()") and y == self.team.grid["down"]:
                 return self._across(x, y)
+        if name == "tw_apart":
+            return self._looked_at(value)
         if value.kind in ("choose", "binary") and takes_address(value):
             taken = self._taken(value)
             return BufferPointer("distance", ZERO, taken) if takes_address(taken) else self._integers().value(taken)
@@ -120,6 +123,36 @@ class Declarations(Depths):
             raise Unread(f"a choice {show(value)}")
         return self._taken(value.kids[1] if known else value.kids[2])
 
+    def _looked_at(self, value: Node) -> BufferPointer:
+        """An address or a distance that kernels only fetch by: what is computed for it on some condition are addresses
+        of elements of the right operand that are there then."""
+        if value.kind != "choose":
+            raise Unread(f"no condition says whether there is what is looked at: {show(value)}")
+        cond, elements, other = value.kids
+        places = elements.kids if elements[:2] == ("binary", "-") else (elements,)
+        kept = self.facts
+        for facts in filter(None, map(kept.assume, ways(self._integers().cond(cond)))):
+            self.facts = facts
+            there = all(map(self._is_there, places))
+            self.facts = kept
+            if not there:
+                raise Unread(f"something else than an element of the right operand is looked at: {show(elements)}")
+        if other != NOUGHT and not isinstance(self.names.get(other.text), BufferPointer):
+            raise Unread(f"something else than a buffer is looked at: {show(other)}")
+        return BufferPointer("fetched")
+
+    def _is_there(self, place: Node) -> bool:
+        """Is it the address of an element of the right operand, in column tw_over and the block's first depth or the
+        one behind it, and do these exist?"""
+        column, first = self.names.get("tw_over"), self._block("k")
+        if place[:2] != ("unary", "&") or not isinstance(column, Poly) or not self._in_range("j", column):
+            return False
+        return any(
+            self._in_range("k", k) and self._same(place.kids[0], wanted, {COLUMN: column, DEPTH: k})
+            for k in (first, first + 1)
+            for wanted in self.claim.right.values
+        )
+
     def _tested(self, name: str, value: Node) -> IntegerCondition:
         """A condition that is kept in an `int`, which is too small for other numbers."""
         if not is_test(value):
@@ -147,6 +180,8 @@ class Declarations(Depths):
             return self._table_memory(value)
         if value == NEXT:
             return self._table(name)
+        if name == "tw_far":
+            return self._looked_at(value)
         if value.kind == "choose" and value.kids[2].kind == "call" and value.kids[2].text == "tw_alloc":
             if value.kids[1] != NOUGHT:
                 raise Unread(f"{name} may be no memory: {show(value)}")

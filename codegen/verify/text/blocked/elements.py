@@ -22,6 +22,7 @@ from codegen.verify.text.read import Node, Unread, nodes
 
 COORDINATES = (ROW, COLUMN, DEPTH)
 PREFETCH = "__builtin_prefetch"
+_OWN = {"i": ("tw_l",), "j": ("tw_l", "tw_over"), "k": ("tw_ahead",)}  # in all texts
 Own = Mapping[str, frozenset[str]]  # names that a coordinate's values are made of
 
 
@@ -48,7 +49,7 @@ def in_rows(block: Node, c: Claim) -> tuple[Node, Claim]:
     try:
         elements = _elements(block, c)
         own = {
-            x: frozenset((*(f"{c.names[n]}{part}" for part in "bptr"), "tw_ahead" if n == "k" else "tw_l"))
+            x: frozenset((*(f"{c.names[n]}{part}" for part in "bptr"), *_OWN[n]))
             for n, x in zip("ijk", COORDINATES, strict=True)
         }
         text = _written(block, elements, own)

@@ -18,6 +18,7 @@ from codegen.target.product.view import ProductView, Wanted, WantedTable
 from codegen.target.text.scalar import scalar
 from codegen.verify.text.blocked.choice import kernel_call
 from codegen.verify.text.blocked.claim import Claim, PackedOperand, TableClaim
+from codegen.verify.text.blocked.copies import copies_as_loops
 from codegen.verify.text.blocked.elements import in_rows
 from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
@@ -57,7 +58,8 @@ def wrong_product(text: str, v: ProductView) -> str:
         try:
             (block,) = read_statements(text)
             short = bounds(block, _ranges(v), numbers)
-            block, wanted = in_rows(renamed(block, short), claim(v.wanted, v.chosen, short))
+            wanted = claim(v.wanted, v.chosen, short)
+            block, wanted = in_rows(copies_as_loops(renamed(block, short), wanted), wanted)
             key = form_key(_key(block, wanted))
             if key not in _PROVEN and not is_proven(key):
                 _prove(block, wanted)
@@ -130,6 +132,7 @@ def claim(w: Wanted, chosen: str, short: Mapping[Node, Node]) -> Claim:
         {f[0]: f for f in read_functions(chosen, vector_types(isa))[1:]},
         w.few,
         _in_lines(w),
+        dict(zip(("left", "right"), w.spelled, strict=True)),
         w.elem if what.step.careful else "",
     )
 

@@ -98,6 +98,9 @@ class RegisterTiles(Offsets):
         steps, a, *apart = e.kids
         distances = [apart.pop(0) for _ in range(2 if lay.strided else 0)]
         b, at, ld, *consts = apart
+        if lay.further:
+            far, step, *consts = consts
+            self._fetches(far, step)
         if [c.text for c in consts] != self._const_names() or any(c.kind != "name" for c in consts):
             raise Unread("a kernel is called with other constants")
         depth = self._integers().value(steps).over(poly(claim.rounds))
@@ -119,6 +122,13 @@ class RegisterTiles(Offsets):
             raise Unread("a kernel reads the right operand in another layout")
         tile = KernelUpdate(i, j, rows, columns, Span(deep, deep + depth), poly(lay.mr), lay.columns)
         return self._updates(at, ld, tile)
+
+    def _fetches(self, far: Node, step: Node) -> None:
+        """Where a kernel fetches lines, which is all that it does there: any address and distance that were found."""
+        if far.kind != "name" or not isinstance(self.names.get(far.text), BufferPointer):
+            raise Unread(f"a kernel fetches from an address that is not known: {show(far)}")
+        if step.kind != "name" or not isinstance(self.names.get(step.text), BufferPointer):
+            self._integers().value(step)
 
     def _operand(self, side: PackedOperand, node: Node, depth: Poly, width: Poly | int) -> tuple[Poly, Poly, Poly]:
         """Row or column and depth at which a packed operand begins, and how many of the rows or columns it holds."""

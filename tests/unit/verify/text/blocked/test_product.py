@@ -130,7 +130,7 @@ def test_products_in_vectors_of_any_length_are_proven(target: str) -> None:
 # What is damaged, the text, what stands there instead, and which of several places (-1: all).
 CHANGES = {
     "packing reads the next column": ("B[kb + kr][jb + jt + jr]", "B[kb + kr][jb + jt + jr + 1]", 0),
-    "packing of the rest reads the next depth": ("B[kb + kr][jb + jt + jr]", "B[kb + kr + 1][jb + jt + jr]", 1),
+    "packing of the rest reads the next depth": ("B[kb + kr][jb + jt + jr]", "B[kb + kr + 1][jb + jt + jr]", 0),
     "rows and depth are exchanged in a sliver": ("tw_to[kr * 6 + ir]", "tw_to[ir * 6 + kr]", 0),
     "a value lacks its factor": ("alpha * A[ib + it + ir][kb + kr]", "A[ib + it + ir][kb + kr]", 1),
     "slivers are one row apart": ("tw_left + it * tw_k", "tw_left + (it + 1) * tw_k", 0),
@@ -196,9 +196,6 @@ CHANGES = {
 }
 # What is right but for the types that it is in, or but for what is fetched ahead.
 TYPES = {
-    "values on their way are integers": ("double tw_v[8]", "int tw_v[8]", 0),
-    "values on their way are shorter": ("double tw_v[8]", "float tw_v[8]", 0),
-    "values on their way are rows": ("double tw_v[8]", "double tw_v[8][8]", 0),
     "the tile is one of integers": ("double tw_tile[6 * 8]", "long tw_tile[6 * 8]", 0),
     "the tile is shorter": ("double tw_tile[6 * 8]", "float tw_tile[6 * 8]", 0),
     "slivers are others": ("double *const tw_to", "float *const tw_to", -1),
