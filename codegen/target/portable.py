@@ -139,7 +139,6 @@ def _words(v: ProductView) -> Iterator[tuple[str, str]]:
         "THREADS": how.threads,
         "DIRECT": how.direct,
         "THIN": v.thin,
-        "FAR_ROWS": v.far.rows if v.far else 0,
         "COPIES": v.left.copies,
         "LIES": v.place.tiles if v.place else 0,
     }

@@ -267,6 +267,11 @@ TW_INLINE long tw_grid(long threads, long rows, long columns)
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
+/* The same, not further than into the second cache. */
+#define TW_PREFETCH_FAR(p, n) \
+  __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), 0, 2)
+/* A value that stays the same: compilers find out anew what follows from it. */
+#define TW_ANEW(x) __asm__("" : "+r"(x))
 /* A loop whose length is a constant where it is called. */
 #ifdef __clang__
 #define TW_UNROLL _Pragma("clang loop unroll(full)")
@@ -314,8 +319,10 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
 #define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
+#define TW_F64_ADD_MUL_FAR TW_MACHINE(16, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS TW_MACHINE(320000, 160000, 80000, 80000)
+#define TW_F64_ADD_MUL_THIN TW_MACHINE(20000, 20000, 3000, 3000)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
@@ -324,10 +331,10 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
  * makes an element add(acc, mul(a, b)), where acc is its old value, a one of TW_F64_ADD_MUL_MR values and b one of
- * TW_F64_ADD_MUL_NR. */
+ * TW_F64_ADD_MUL_NR. A line at far + step * apart is fetched meanwhile. */
 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
-    double *restrict c, long ldc)
+    double *restrict c, long ldc, const double *far, long apart)
 {
   double *row[TW_F64_ADD_MUL_MR];
   tw_vec_f64 acc[TW_F64_ADD_MUL_MR][TW_F64_ADD_MUL_NV];
@@ -345,6 +352,7 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
       TW_PREFETCH(a, 7 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR + l, 0);
+    if (TW_F64_ADD_MUL_FAR) TW_PREFETCH_FAR(far, p * apart);
     tw_vec_f64 y[TW_F64_ADD_MUL_NV];
     TW_UNROLL for (int j = 0; j < vectors; j++)
       y[j] = tw_vec_load_f64(b + TW_F64_ADD_MUL_LANES * j);
@@ -356,52 +364,57 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     }
     b += TW_F64_ADD_MUL_NR;
   }
+  TW_ANEW(c); /* else compilers keep the addresses of all rows in registers meanwhile, and spill others */
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    row[i] = i ? row[i - 1] + ldc : c;
   TW_UNROLL for (int i = 0; i < rows; i++)
     TW_UNROLL for (int j = 0; j < vectors; j++)
       tw_vec_store_f64(row[i] + TW_F64_ADD_MUL_LANES * j, acc[i][j]);
 }
 /* The smallest of these tiles that holds m x n elements. */
 __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, const double *restrict a,
-                                                     const double *restrict b, double *restrict c, long ldc)
+                                                     const double *restrict b, double *restrict c, long ldc,
+                                                     const double *far, long apart)
 {
   if (TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (2 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 2 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(2 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(2 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (3 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 3 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(3 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(3 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (4 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 4 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(4 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(4 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (5 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 5 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(5 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(5 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (6 * TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= 6 * TW_F64_ADD_MUL_LOW
            && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(6 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(6 * TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
   else
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
 }
 /* The same for all rows, where those of a lie, lda apart. */
 __attribute__((noinline, unused)) static void tw_f64_add_mul_rows(
-    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc)
+    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc,
+    const double *far, long apart)
 {
   if (n <= TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, lda, 1, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_SOME * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_SOME, k, a, lda, 1, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LESS * TW_F64_ADD_MUL_LANES)
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_LESS, k, a, lda, 1, b, c, ldc, far, apart);
   else
-    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, lda, 1, b, c, ldc);
+    tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, TW_F64_ADD_MUL_NV, k, a, lda, 1, b, c, ldc, far, apart);
 }
 #endif
 /* Functions below have versions for what the processor may have; each asks for the one to call. */
@@ -551,8 +564,10 @@ typedef __m512d tw_vec_f64_avx512;
 #define TW_F64_ADD_MUL_NR_AVX512 TW_MACHINE_AVX512(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES_AVX512 TW_MACHINE_AVX512(8, 4, 2, 2)
 #define TW_F64_ADD_MUL_ALONG_AVX512 TW_MACHINE_AVX512(1, 0, 0, 0)
+#define TW_F64_ADD_MUL_FAR_AVX512 TW_MACHINE_AVX512(16, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP_AVX512 TW_MACHINE_AVX512(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS_AVX512 TW_MACHINE_AVX512(320000, 160000, 80000, 80000)
+#define TW_F64_ADD_MUL_THIN_AVX512 TW_MACHINE_AVX512(20000, 20000, 3000, 3000)
 #define TW_F64_ADD_MUL_NV_AVX512 TW_MACHINE_AVX512(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME_AVX512 TW_MACHINE_AVX512(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS_AVX512 TW_MACHINE_AVX512(1, 1, 3, 2)
@@ -561,7 +576,7 @@ typedef __m512d tw_vec_f64_avx512;
 #define TW_F64_ADD_MUL__AVX512
 TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx512(
     int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
-    double *restrict c, long ldc)
+    double *restrict c, long ldc, const double *far, long apart)
 {
   double *row[TW_F64_ADD_MUL_MR_AVX512];
   tw_vec_f64_avx512 acc[TW_F64_ADD_MUL_MR_AVX512][TW_F64_ADD_MUL_NV_AVX512];
@@ -578,6 +593,7 @@ TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul
       TW_PREFETCH(a, 7 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR_AVX512; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR_AVX512 + l, 0);
+    if (TW_F64_ADD_MUL_FAR_AVX512) TW_PREFETCH_FAR(far, p * apart);
     tw_vec_f64_avx512 y[TW_F64_ADD_MUL_NV_AVX512];
     TW_UNROLL for (int j = 0; j < vectors; j++)
       y[j] = tw_vec_load_f64_avx512(b + TW_F64_ADD_MUL_LANES_AVX512 * j);
@@ -589,48 +605,52 @@ TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul
     }
     b += TW_F64_ADD_MUL_NR_AVX512;
   }
+  TW_ANEW(c);
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    row[i] = i ? row[i - 1] + ldc : c;
   TW_UNROLL for (int i = 0; i < rows; i++)
     TW_UNROLL for (int j = 0; j < vectors; j++)
       tw_vec_store_f64_avx512(row[i] + TW_F64_ADD_MUL_LANES_AVX512 * j, acc[i][j]);
 }
 TW_AVX512_TUNED __attribute__((noinline)) static void tw_f64_add_mul_avx512(
-    long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
+    long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc,
+    const double *far, long apart)
 {
   if (TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= TW_F64_ADD_MUL_LOW_AVX512
       && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512,
-                               b, c, ldc);
+                               b, c, ldc, far, apart);
   else if (2 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 2 * TW_F64_ADD_MUL_LOW_AVX512
            && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(2 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
-                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc, far, apart);
   else if (3 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 3 * TW_F64_ADD_MUL_LOW_AVX512
            && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(3 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
-                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc, far, apart);
   else if (4 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 4 * TW_F64_ADD_MUL_LOW_AVX512
            && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(4 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
-                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc, far, apart);
   else if (5 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 5 * TW_F64_ADD_MUL_LOW_AVX512
            && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(5 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
-                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc, far, apart);
   else if (6 * TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= 6 * TW_F64_ADD_MUL_LOW_AVX512
            && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(6 * TW_F64_ADD_MUL_LOW_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1,
-                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+                               TW_F64_ADD_MUL_MR_AVX512, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LANES_AVX512)
-    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, 1, k, a, 1, TW_F64_ADD_MUL_MR_AVX512, b, c, ldc);
+    tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, 1, k, a, 1, TW_F64_ADD_MUL_MR_AVX512, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_SOME_AVX512 * TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, TW_F64_ADD_MUL_SOME_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512,
-                               b, c, ldc);
+                               b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LESS_AVX512 * TW_F64_ADD_MUL_LANES_AVX512)
     tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, TW_F64_ADD_MUL_LESS_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512,
-                               b, c, ldc);
+                               b, c, ldc, far, apart);
   else
     tw_f64_add_mul_tile_avx512(TW_F64_ADD_MUL_MR_AVX512, TW_F64_ADD_MUL_NV_AVX512, k, a, 1, TW_F64_ADD_MUL_MR_AVX512, b,
-                               c, ldc);
+                               c, ldc, far, apart);
 }
 #endif
 #define TW_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
@@ -689,8 +709,10 @@ typedef __m256d tw_vec_f64_avx2;
 #define TW_F64_ADD_MUL_NR_AVX2 TW_MACHINE_AVX2(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES_AVX2 TW_MACHINE_AVX2(8, 4, 2, 2)
 #define TW_F64_ADD_MUL_ALONG_AVX2 TW_MACHINE_AVX2(1, 0, 0, 0)
+#define TW_F64_ADD_MUL_FAR_AVX2 TW_MACHINE_AVX2(16, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP_AVX2 TW_MACHINE_AVX2(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS_AVX2 TW_MACHINE_AVX2(320000, 160000, 80000, 80000)
+#define TW_F64_ADD_MUL_THIN_AVX2 TW_MACHINE_AVX2(20000, 20000, 3000, 3000)
 #define TW_F64_ADD_MUL_NV_AVX2 TW_MACHINE_AVX2(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME_AVX2 TW_MACHINE_AVX2(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS_AVX2 TW_MACHINE_AVX2(1, 1, 3, 2)
@@ -699,7 +721,7 @@ typedef __m256d tw_vec_f64_avx2;
 #define TW_F64_ADD_MUL__AVX2
 TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx2(
     int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
-    double *restrict c, long ldc)
+    double *restrict c, long ldc, const double *far, long apart)
 {
   double *row[TW_F64_ADD_MUL_MR_AVX2];
   tw_vec_f64_avx2 acc[TW_F64_ADD_MUL_MR_AVX2][TW_F64_ADD_MUL_NV_AVX2];
@@ -716,6 +738,7 @@ TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_av
       TW_PREFETCH(a, 7 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR_AVX2; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR_AVX2 + l, 0);
+    if (TW_F64_ADD_MUL_FAR_AVX2) TW_PREFETCH_FAR(far, p * apart);
     tw_vec_f64_avx2 y[TW_F64_ADD_MUL_NV_AVX2];
     TW_UNROLL for (int j = 0; j < vectors; j++)
       y[j] = tw_vec_load_f64_avx2(b + TW_F64_ADD_MUL_LANES_AVX2 * j);
@@ -727,48 +750,52 @@ TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_av
     }
     b += TW_F64_ADD_MUL_NR_AVX2;
   }
+  TW_ANEW(c);
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    row[i] = i ? row[i - 1] + ldc : c;
   TW_UNROLL for (int i = 0; i < rows; i++)
     TW_UNROLL for (int j = 0; j < vectors; j++)
       tw_vec_store_f64_avx2(row[i] + TW_F64_ADD_MUL_LANES_AVX2 * j, acc[i][j]);
 }
 TW_AVX2 __attribute__((noinline)) static void tw_f64_add_mul_avx2(
-    long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
+    long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc,
+    const double *far, long apart)
 {
   if (TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= TW_F64_ADD_MUL_LOW_AVX2
       && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else if (2 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 2 * TW_F64_ADD_MUL_LOW_AVX2
            && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(2 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else if (3 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 3 * TW_F64_ADD_MUL_LOW_AVX2
            && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(3 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else if (4 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 4 * TW_F64_ADD_MUL_LOW_AVX2
            && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(4 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else if (5 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 5 * TW_F64_ADD_MUL_LOW_AVX2
            && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(5 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else if (6 * TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= 6 * TW_F64_ADD_MUL_LOW_AVX2
            && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(6 * TW_F64_ADD_MUL_LOW_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LANES_AVX2)
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, 1, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c, ldc);
+    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, 1, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c, ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_SOME_AVX2 * TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_SOME_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else if (n <= TW_F64_ADD_MUL_LESS_AVX2 * TW_F64_ADD_MUL_LANES_AVX2)
     tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_LESS_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+                             ldc, far, apart);
   else
-    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c,
-                             ldc);
+    tw_f64_add_mul_tile_avx2(TW_F64_ADD_MUL_MR_AVX2, TW_F64_ADD_MUL_NV_AVX2, k, a, 1, TW_F64_ADD_MUL_MR_AVX2, b, c, ldc,
+                             far, apart);
 }
 #endif
 #ifndef TW_LEVELS
@@ -829,7 +856,12 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX512)
                     ? tw_max_threads_avx512() : 1;
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(3000);
+            /* Packing costs more than it saves: elements of the right operand or of the result are used once, or there
+             * are few steps. */
+            const long tw_least = tw_min_avx512(tw_rows, tw_depth);
+            const int tw_small = (tw_team == 1 && tw_least == 1)
+                                 || (double)tw_rows * tw_columns * tw_depth
+                                     < TW_SIZE(tw_least < 3 ? TW_F64_ADD_MUL_THIN_AVX512 : 3000);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
             const long tw_deep = TW_SIZE(tw_small ? 1
                                          : tw_fit_depth_avx512(TW_F64_ADD_MUL_MR_AVX512, (long)sizeof(double), tw_nr,
@@ -908,12 +940,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                               double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX512);
                               for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l += 8)
                                 __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                              /* all is read before it is written: nothing to be said about overlaps */
-                              double tw_v[TW_F64_ADD_MUL_NR_AVX512];
-                              for (long jr = 0; jr < TW_F64_ADD_MUL_NR_AVX512; jr++)
-                                tw_v[jr] = B[kb + kr][jb + jt + jr];
-                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l++)
-                                tw_to[tw_l] = tw_v[tw_l];
+                              __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX512 * sizeof *tw_to);
                             }
                           }
                           if (tw_n) {
@@ -971,7 +998,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
                                       tw_tile[ir * TW_F64_ADD_MUL_NR_AVX512 + jr] = C[ib + it + ir][jb + jt + jr];
-                                tw_f64_add_mul_avx512(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                                tw_f64_add_mul_avx512(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_b, 0);
                                 if (!tw_in_place)
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
@@ -1027,12 +1054,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                           double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX512);
                           for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l += 8)
                             __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                          /* all is read before it is written: nothing to be said about overlaps */
-                          double tw_v[TW_F64_ADD_MUL_NR_AVX512];
-                          for (long jr = 0; jr < TW_F64_ADD_MUL_NR_AVX512; jr++)
-                            tw_v[jr] = B[kb + kr][jb + jt + jr];
-                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l++)
-                            tw_to[tw_l] = tw_v[tw_l];
+                          __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX512 * sizeof *tw_to);
                         }
                       }
                       if (tw_n) {
@@ -1072,6 +1094,14 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                             const long tw_m = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it),
                                 tw_n = tw_min_avx512(TW_F64_ADD_MUL_NR_AVX512, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                            /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
+                             * line of each depth with each tile. */
+                            const long tw_beyond = it / TW_F64_ADD_MUL_MR_AVX512 * 8,
+                                tw_over = jb + tw_nc + jt + tw_beyond;
+                            const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(28)
+                                                 && tw_beyond < TW_F64_ADD_MUL_FAR_AVX512 && tw_k > 1 && tw_over < m;
+                            const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
+                            const long tw_apart_avx512 = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
                             const int tw_in_place =
                                 (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX512);
@@ -1083,7 +1113,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR_AVX512 + jr] = C[ib + it + ir][jb + jt + jr];
-                            tw_f64_add_mul_avx512(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            tw_f64_add_mul_avx512(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_far, tw_apart_avx512);
                             if (!tw_in_place)
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
@@ -1142,7 +1172,12 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
             const long tw_nr = TW_F64_ADD_MUL_NR_AVX2; /* columns of a register tile */
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX2) ? tw_max_threads() : 1;
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(3000);
+            /* Packing costs more than it saves: elements of the right operand or of the result are used once, or there
+             * are few steps. */
+            const long tw_least = tw_min(tw_rows, tw_depth);
+            const int tw_small = (tw_team == 1 && tw_least == 1)
+                                 || (double)tw_rows * tw_columns * tw_depth
+                                     < TW_SIZE(tw_least < 3 ? TW_F64_ADD_MUL_THIN_AVX2 : 3000);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
             const long tw_deep = TW_SIZE(tw_small ? 1
                                          : tw_fit_depth_avx2(TW_F64_ADD_MUL_MR_AVX2, (long)sizeof(double), tw_nr,
@@ -1213,12 +1248,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                               double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX2);
                               for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l += 8)
                                 __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                              /* all is read before it is written: nothing to be said about overlaps */
-                              double tw_v[TW_F64_ADD_MUL_NR_AVX2];
-                              for (long jr = 0; jr < TW_F64_ADD_MUL_NR_AVX2; jr++)
-                                tw_v[jr] = B[kb + kr][jb + jt + jr];
-                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l++)
-                                tw_to[tw_l] = tw_v[tw_l];
+                              __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX2 * sizeof *tw_to);
                             }
                           }
                           if (tw_n) {
@@ -1276,7 +1306,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
                                       tw_tile[ir * TW_F64_ADD_MUL_NR_AVX2 + jr] = C[ib + it + ir][jb + jt + jr];
-                                tw_f64_add_mul_avx2(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                                tw_f64_add_mul_avx2(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_b, 0);
                                 if (!tw_in_place)
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
@@ -1328,12 +1358,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                           double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX2);
                           for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l += 8)
                             __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                          /* all is read before it is written: nothing to be said about overlaps */
-                          double tw_v[TW_F64_ADD_MUL_NR_AVX2];
-                          for (long jr = 0; jr < TW_F64_ADD_MUL_NR_AVX2; jr++)
-                            tw_v[jr] = B[kb + kr][jb + jt + jr];
-                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l++)
-                            tw_to[tw_l] = tw_v[tw_l];
+                          __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX2 * sizeof *tw_to);
                         }
                       }
                       if (tw_n) {
@@ -1373,6 +1398,14 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                             const long tw_m = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it),
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR_AVX2, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                            /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
+                             * line of each depth with each tile. */
+                            const long tw_beyond = it / TW_F64_ADD_MUL_MR_AVX2 * 8,
+                                tw_over = jb + tw_nc + jt + tw_beyond;
+                            const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(28)
+                                                 && tw_beyond < TW_F64_ADD_MUL_FAR_AVX2 && tw_k > 1 && tw_over < m;
+                            const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
+                            const long tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
                             const int tw_in_place =
                                 (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX2);
@@ -1383,7 +1416,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR_AVX2 + jr] = C[ib + it + ir][jb + jt + jr];
-                            tw_f64_add_mul_avx2(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            tw_f64_add_mul_avx2(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_far, tw_apart);
                             if (!tw_in_place)
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
@@ -1451,7 +1484,12 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             const long tw_nr = TW_F64_ADD_MUL_NR; /* columns of a register tile */
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS) ? tw_max_threads() : 1;
-            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(3000);
+            /* Packing costs more than it saves: elements of the right operand or of the result are used once, or there
+             * are few steps. */
+            const long tw_least = tw_min(tw_rows, tw_depth);
+            const int tw_small = (tw_team == 1 && tw_least == 1)
+                                 || (double)tw_rows * tw_columns * tw_depth
+                                     < TW_SIZE(tw_least < 3 ? TW_F64_ADD_MUL_THIN : 3000);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
             const long tw_deep = TW_SIZE(tw_small ? 1
                                          : tw_fit_depth(TW_F64_ADD_MUL_MR, (long)sizeof(double), tw_nr,
@@ -1521,12 +1559,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                               double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
                               for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
                                 __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                              /* all is read before it is written: nothing to be said about overlaps */
-                              double tw_v[TW_F64_ADD_MUL_NR];
-                              for (long jr = 0; jr < TW_F64_ADD_MUL_NR; jr++)
-                                tw_v[jr] = B[kb + kr][jb + jt + jr];
-                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l++)
-                                tw_to[tw_l] = tw_v[tw_l];
+                              __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR * sizeof *tw_to);
                             }
                           }
                           if (tw_n) {
@@ -1581,7 +1614,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
                                       tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
-                                tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                                tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_b, 0);
                                 if (!tw_in_place)
                                   for (long ir = 0; ir < tw_m; ir++)
                                     for (long jr = 0; jr < tw_n; jr++)
@@ -1631,12 +1664,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                           double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
                           for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
                             __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
-                          /* all is read before it is written: nothing to be said about overlaps */
-                          double tw_v[TW_F64_ADD_MUL_NR];
-                          for (long jr = 0; jr < TW_F64_ADD_MUL_NR; jr++)
-                            tw_v[jr] = B[kb + kr][jb + jt + jr];
-                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l++)
-                            tw_to[tw_l] = tw_v[tw_l];
+                          __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR * sizeof *tw_to);
                         }
                       }
                       if (tw_n) {
@@ -1675,6 +1703,13 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                             const long tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                            /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
+                             * line of each depth with each tile. */
+                            const long tw_beyond = it / TW_F64_ADD_MUL_MR * 8, tw_over = jb + tw_nc + jt + tw_beyond;
+                            const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(28)
+                                                 && tw_beyond < TW_F64_ADD_MUL_FAR && tw_k > 1 && tw_over < m;
+                            const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
+                            const long tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
@@ -1684,7 +1719,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
-                            tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_far, tw_apart);
                             if (!tw_in_place)
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)

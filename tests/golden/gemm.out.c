@@ -270,6 +270,8 @@ TW_INLINE long tw_grid(long threads, long rows, long columns)
 /* The same, not further than into the second cache. */
 #define TW_PREFETCH_FAR(p, n) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), 0, 2)
+/* A value that stays the same: compilers find out anew what follows from it. */
+#define TW_ANEW(x) __asm__("" : "+r"(x))
 /* A loop whose length is a constant where it is called. */
 #ifdef __clang__
 #define TW_UNROLL _Pragma("clang loop unroll(full)")
@@ -317,11 +319,10 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 8, 6)
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
 #define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
-#define TW_F64_ADD_MUL_FAR TW_MACHINE(16, 8, 0, 0)
+#define TW_F64_ADD_MUL_FAR TW_MACHINE(16, 0, 0, 0)
 #define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS TW_MACHINE(320000, 160000, 80000, 80000)
 #define TW_F64_ADD_MUL_THIN TW_MACHINE(20000, 20000, 3000, 3000)
-#define TW_F64_ADD_MUL_FAR_ROWS TW_MACHINE(28, 14, 7, 7)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
 #define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
 #define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
@@ -363,6 +364,9 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     }
     b += TW_F64_ADD_MUL_NR;
   }
+  TW_ANEW(c); /* else compilers keep the addresses of all rows in registers meanwhile, and spill others */
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    row[i] = i ? row[i - 1] + ldc : c;
   TW_UNROLL for (int i = 0; i < rows; i++)
     TW_UNROLL for (int j = 0; j < vectors; j++)
       tw_vec_store_f64(row[i] + TW_F64_ADD_MUL_LANES * j, acc[i][j]);
@@ -662,7 +666,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                             /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
                              * line of each depth with each tile. */
                             const long tw_beyond = it / TW_F64_ADD_MUL_MR * 8, tw_over = jb + tw_nc + jt + tw_beyond;
-                            const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(TW_F64_ADD_MUL_FAR_ROWS)
+                            const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(28)
                                                  && tw_beyond < TW_F64_ADD_MUL_FAR && tw_k > 1 && tw_over < m;
                             const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
                             const long tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;

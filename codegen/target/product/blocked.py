@@ -91,7 +91,7 @@ class ProductPrinter:
         cut = self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None
         wanted = self._once("wanted", lambda: self._wanted(how, corners, few))
         further = looks_further(isa, kernel)
-        far = right_ahead(self, far_columns(isa, kernel), how.bits) if as_it_lies and further else None
+        far = right_ahead(self, far_columns(isa, kernel)) if as_it_lies and further else None
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],

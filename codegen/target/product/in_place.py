@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # 0.98 and 1.01, 0.93 and 1.03.
 TILES = 32
 
-# Rows of vectors of 512 bits with which a line is used as long as one takes to come: with fewer, kernels that fetch
+# Rows with which a line is used as long as one takes to come: with fewer, kernels that fetch
 # wait for it, and copies do that better. One core with AVX-512, f64 and f32, time without over time with it:
 # 2 x 2000 x 2000 0.81 and 0.95, 16 x 2000 x 2000 0.93 and 0.99, 30 x 1000 x 1000 1.12 and 1.04, 64 x 2000 x 2000 1.06
 # and 1.05.
@@ -67,7 +67,7 @@ def left_in_place(p: ProductPrinter, how: Blocking, kernel: str) -> OperandPlace
     return OperandPlace(f"&{here}", f"&{below} - &{here}", kernel, TILES if how.run else 0)
 
 
-def right_ahead(p: ProductPrinter, width: int, bits: int) -> FarOperand | None:
+def right_ahead(p: ProductPrinter, width: int) -> FarOperand | None:
     """Where the right operand is, if the lines of a depth are those of an array's row: kernels can fetch the next
     block, so many columns of a sliver, while they work on this one."""
     (right, *more), columns, depth = p.what.step.right, p.columns, p.depth
@@ -80,7 +80,7 @@ def right_ahead(p: ProductPrinter, width: int, bits: int) -> FarOperand | None:
     below = p.element(right.access, {**at, depth.name: Bin("+", at[depth.name], Int(1))})
     if not re.match(r"\w+\[", here):
         return None
-    return FarOperand(f"&{here}", f"&{below} - &{here}", line(p.what.step.elem), width, FAR_ROWS * bits // 512)
+    return FarOperand(f"&{here}", f"&{below} - &{here}", line(p.what.step.elem), width, FAR_ROWS)
 
 
 def spelled(p: ProductPrinter, operands: tuple[Expr, ...]) -> str:

@@ -12,52 +12,25 @@ from collections.abc import Callable
 
 from codegen.isa.fast_paths import fast_path_of
 from codegen.isa.model import C_TYPES, Isa, longer
-from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import is_rolled, tile_name
 from codegen.target.product.microkernel_model import MicroKernel
-from codegen.target.product.microkernel_rolled import looks_further, whole_of
-from codegen.verify.text.lanes import RegisterValue, UniformReader, of_lane, operation, show, silent, vector_types
+from codegen.target.product.microkernel_rolled import whole_of
+from codegen.verify.text.lanes import (
+    RegisterValue,
+    UniformReader,
+    masks_of,
+    of_a_step,
+    of_lane,
+    operation,
+    show,
+    silent,
+    vector_types,
+)
+from codegen.verify.text.layout import layout
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, pointee, read_expression, read_function, read_functions
 from codegen.verify.text.unroll import unrolled
-
-
-@record
-class KernelLayout:
-    """Where a kernel finds things. Of step p and row r, value q of a is element `(p * lefts + q) * a_rows + r`, as
-    often as `copies` in a row; of step p and column j, value q of b is element `(p * rights + q) * b_columns + j`.
-    Where a kernel is `strided`, a has one value for each row and step, element `p * a_step + r * a_row`, and its call
-    says how far these are apart. With `further`, a call also says which lines to fetch."""
-
-    mr: int
-    columns: Poly
-    lanes: Poly
-    a_rows: int
-    b_columns: Poly
-    lefts: int
-    rights: int
-    copies: int
-    strided: bool
-    further: bool
-
-
-def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> KernelLayout:
-    """What a kernel promises. `lanes` is the length of a vector where only the processor knows."""
-    one = poly(isa.lanes_max(mk.elem)) if isa.bits else lanes if lanes is not None else var("vl")
-    copies = isa.lanes_max(mk.elem) if mk.spread else 1
-    return KernelLayout(
-        mk.mr,
-        one * mk.nv,
-        one,
-        mk.a_rows or mk.mr,
-        one * (mk.b_vectors or mk.nv),
-        mk.lefts,
-        mk.rights,
-        copies,
-        is_rolled(isa, mk) and mk.strided,
-        looks_further(isa, mk),
-    )
 
 
 def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
@@ -134,18 +107,9 @@ class KernelState:
             if hurry is None or value != RegisterValue("done", (RegisterValue("load", of="c", at=place),), "quick"):
                 raise Unread(f"it stores something else in row and vector {places[place]}")
             first = RegisterValue(hurry.doubt, (RegisterValue("load", of="c", at=place),))
-            sure = {x for yes, m in self.passed if not yes for x in _masks(m)}
+            sure = {x for yes, m in self.passed if not yes for x in masks_of(m)}
             if not {first, RegisterValue(hurry.doubt, (value,))} <= sure:
                 raise Unread(f"nothing tells whether row and vector {places[place]} is right in fewer operations")
-
-
-def _of_a_step(v: RegisterValue) -> bool:
-    """Was it read from an operand?"""
-    return v.of in ("a", "b") or any(map(_of_a_step, v.args))
-
-
-def _masks(m: RegisterValue) -> tuple[RegisterValue, ...]:
-    return (*_masks(m.args[0]), *_masks(m.args[1])) if m.op == "mor" else (m,)
 
 
 class _Run:
@@ -281,7 +245,7 @@ class _Run:
         moves from step to step, and what was read from them before is another step's."""
         steps, last = self._head(node, s)
         s.numbers.pop("p", None)
-        s.values = {n: v for n, v in s.values.items() if not _of_a_step(v)}
+        s.values = {n: v for n, v in s.values.items() if not of_a_step(v)}
         before = {n: v for n, v in s.values.items() if v.op in ("load", "done") and v.of in ("c", "exact", "quick")}
         inner = s.copy()
         inner.numbers["p"] = var("p")

@@ -54,6 +54,16 @@ def operation(op: str, args: Sequence[RegisterValue]) -> RegisterValue:
     return RegisterValue(op, tuple(sorted(args, key=repr)) if op in COMMUTE else tuple(args))
 
 
+def of_a_step(v: RegisterValue) -> bool:
+    """Was it read from an operand?"""
+    return v.of in ("a", "b") or any(map(of_a_step, v.args))
+
+
+def masks_of(m: RegisterValue) -> tuple[RegisterValue, ...]:
+    """The masks that one is the union of."""
+    return (*masks_of(m.args[0]), *masks_of(m.args[1])) if m.op == "mor" else (m,)
+
+
 def plain_name(op: str) -> str:
     """Operations on the bits of masks may be printed as those on the bits of numbers are."""
     return _OF_BITS.get(op, op)

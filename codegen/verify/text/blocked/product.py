@@ -26,8 +26,8 @@ from codegen.verify.text.blocks import BOUND, bounds, renamed
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
-from codegen.verify.text.kernel import layout
 from codegen.verify.text.lanes import vector_types
+from codegen.verify.text.layout import layout
 from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.printed import product_blocks
 from codegen.verify.text.proven import form_key, is_proven, made

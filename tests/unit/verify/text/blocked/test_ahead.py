@@ -11,8 +11,9 @@ from codegen.target.product.microkernel_rolled import far_columns, looks_further
 from codegen.verify.text.blocked.product import wrong_products
 from codegen.verify.text.kernel import wrong_kernel
 from tests.unit.verify.text.blocked.test_product import SOURCE, changed, printed
-from tests.unit.verify.text.test_kernel import ROLLED
+from tests.unit.verify.text.test_kernel import ROLLED as AVX2
 
+ROLLED = ("avx512", AVX2[1])
 HERE = "&B[kb][tw_over]"
 FAR, APART = f"tw_far = tw_fetch ? {HERE}", f"&B[kb + 1][tw_over] - {HERE}"
 CHANGES = {
@@ -33,9 +34,9 @@ CHANGES = {
 }
 FETCH = "TW_PREFETCH_FAR(far, p * apart);"
 KERNELS = {
-    "a value is read there": ("y[j] = _mm256_loadu_pd(b", "y[j] = _mm256_loadu_pd(far"),
-    "a value of the left operand is read there": ("_mm256_set1_pd(a[0 - a_step])", "_mm256_set1_pd(far[0 - a_step])"),
-    "something is stored there": (FETCH, "_mm256_storeu_pd(far, y[0]);"),
+    "a value is read there": ("y[j] = _mm512_loadu_pd(b", "y[j] = _mm512_loadu_pd(far"),
+    "a value of the left operand is read there": ("_mm512_set1_pd(a[0 - a_step])", "_mm512_set1_pd(far[0 - a_step])"),
+    "something is stored there": (FETCH, "_mm512_storeu_pd(far, y[0]);"),
     "the count of steps is where b is": ("pd(b +", "pd(b + p +"),
     "the address moves": (FETCH, f"{FETCH} far += apart;"),
     "another call": (FETCH, "TW_PREFETCHED(far, p * apart);"),
@@ -45,7 +46,7 @@ KERNELS = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_damaged_addresses_are_refused(what: str) -> None:
-    emitted = printed("c")
+    emitted = printed("c", SOURCE, "avx512")
     assert wrong_products(changed(emitted.plain, *CHANGES[what]), emitted.products)
 
 
@@ -58,13 +59,14 @@ def test_kernels_that_do_more_than_fetch_are_refused(what: str) -> None:
 
 
 def test_long_vectors_fetch_whole_slivers() -> None:
-    (isa, kernel), short = ROLLED, load_isa("generic")
-    assert far_columns(load_isa(isa), kernel) == 8
-    assert not looks_further(short, kernel) and not far_columns(short, kernel)
+    isa, kernel = ROLLED
+    assert far_columns(load_isa(isa), kernel) == 16
+    for short in (load_isa("generic"), load_isa(AVX2[0])):
+        assert not looks_further(short, kernel) and not far_columns(short, kernel)
 
 
 def test_right_operands_in_the_order_of_columns_are_not_fetched() -> None:
     apart = SOURCE.replace("B[k][j]", "B[j][k]").replace("B[l][m]", "B[m][l]")
-    emitted = printed("c", apart)
+    emitted = printed("c", apart, "avx512")
     assert "tw_far" not in emitted.plain and "tw_b, tw_at, tw_ld, tw_b, 0" in emitted.plain
     assert wrong_products(emitted.plain, emitted.products) == ""
