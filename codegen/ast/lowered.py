@@ -274,12 +274,14 @@ class Until:
 
 @record
 class While:
-    """Steps of so many iterations as long as all of them are there. One by one: no vectors, if `single`."""
+    """Steps of so many iterations as long as all of them are there. One by one: no vectors, if `single`. With `lanes`
+    its vectors are of that length, whatever those of the loop are."""
 
     step: int
     body: "Body"
     note: str = ""
     single: bool = False
+    lanes: Lanes | None = None
 
 
 @record

@@ -53,6 +53,7 @@ from codegen.strategy.tiling import ROWS_IN_TURN, SHARED_TILES, STRIPS, THROUGH_
 from codegen.strategy.vectors import (
     DATA_DECIDES,
     EXPLICIT,
+    FEW_STEPS,
     IN_ORDER,
     MARKED,
     OUTER,
@@ -158,7 +159,7 @@ REGIONS = (
 TILING = ((ROWS_IN_TURN,), (THROUGH_RECURRENCE,), (SHARED_TILES,), (WAVEFRONT, STRIPS, TILES))
 THREADS = (REDUCTION_STRIPS, WORK_SHARING)
 # Innermost loops. What compilers do better by themselves comes before what asks them for vectors.
-VECTORS = (WRITTEN_OUT, DATA_DECIDES, REDUCTION, TRANSPOSED, STRIDED, EXPLICIT, MARKED, OUTER, IN_ORDER)
+VECTORS = (WRITTEN_OUT, DATA_DECIDES, REDUCTION, TRANSPOSED, STRIDED, FEW_STEPS, EXPLICIT, MARKED, OUTER, IN_ORDER)
 
 
 def knob_makers() -> tuple[KnobMaker, ...]:

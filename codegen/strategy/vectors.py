@@ -20,7 +20,7 @@ from codegen.strategy.cost.cycles import PEELED
 from codegen.strategy.cost.predicted import iteration_cycles
 from codegen.strategy.cost.tile_sizes import written_out
 from codegen.strategy.knobs.rows import new_rows, vectors
-from codegen.strategy.loops.outer_vectors import around_taps
+from codegen.strategy.loops.outer_vectors import around_taps, through_few_steps
 from codegen.strategy.loops.reused_rows import reused_rows
 from codegen.strategy.loops.scalar_replacement import hidden_sums, replacement_gain
 from codegen.strategy.loops.transposes import across_rows
@@ -201,6 +201,26 @@ def far_array(p: Program, names: tuple[str, ...]) -> str:
     if members and all(members):
         return members[0]
     return "" if unit else far
+
+
+def _few_steps(author: Author, site: Site) -> None:
+    found = suited(through_few_steps(author.p, site.band, author.machine))
+    with _same_reason(author):
+        carry_out_steps(author, *found.steps)
+    how = found.vector
+    text = f"{how.times} vectors along loop {how.loop.name}, through all steps on their elements in registers"
+    author.remark("passed", "vector", text, site.stmts[0])
+    author.remark("analysis", "register-tile", found.tile.reason, site.stmts[0])
+
+
+FEW_STEPS = Technique(
+    "vectors through a few steps",
+    "vectors along a parallel innermost loop go through the sequential loops around it in registers",
+    "a parallel innermost loop inside a few steps, of a fixed number, that go on with its elements",
+    _few_steps,
+    price="the model does not see that vectors share lines of what every step reads",
+    knobs=(vectors,),
+)
 
 
 def _explicit(author: Author, site: Site) -> None:

@@ -22,6 +22,7 @@ from codegen.scop.model import Statement
 from codegen.scop.product import Contraction, MatrixVector
 from codegen.scop.tree import enclosing
 from codegen.strategy.cost.cycles import PEELED
+from codegen.strategy.loops.outer_vectors import FEW_STEPS
 from codegen.transform.program import Program
 
 # A call and what is left over cost about so many cycles; the plain nest takes about one for each step meanwhile.
@@ -63,7 +64,7 @@ def reason_against(p: Program, s: Statement, what: Contraction, machine: Machine
     most = _most_steps(s, what) if form == "lanes" else None
     if most is not None and most <= PEELED and len(s.iterators) - 1 in what.depth:
         return f"each element has {most} steps, which compilers write out in vectors along the result"
-    if most is not None and what.outer and most <= sizes(form, cpu)[1]:
+    if most is not None and what.outer and most <= FEW_STEPS:
         return f"each element has {most} steps: too few for what every one of many short products costs"
     return ""
 

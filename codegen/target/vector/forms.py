@@ -162,6 +162,9 @@ class FormPrinter:
             body = with_rows(self.scop, p, name, whole, parts[0], at.taken) if at.lanes is not None else whole
             yield View("if", there, body=body, orelse=orelse)
             return
+        if isinstance(p, While) and p.lanes is not None:
+            at = replace(at, lanes=p.lanes)
+            self.ints.helpers.add(vector_type(p.lanes))
         body = self._body(p.body, at)
         if isinstance(p, While):
             step = count_text(at.lanes, p.step)

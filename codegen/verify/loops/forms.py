@@ -145,6 +145,8 @@ class FormReader:
         return replace(at, own={**at.own, **dict(zip(x.names, found, strict=True))})
 
     def _part(self, p: While | OverlappingSteps | Lead | Part, name: str, at: Place) -> None:
+        if isinstance(p, While) and p.lanes is not None:
+            at = replace(at, lanes=p.lanes)
         end, step = f"{name}_end", "" if isinstance(p, Peel) else count_text(at.lanes, p.step)
         if isinstance(p, While):
             steps = f"; {name} + {count_text(at.lanes, p.step, -1)} < {end}; {name} += {step}"

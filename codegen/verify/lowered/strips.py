@@ -108,7 +108,12 @@ class _Parts:
             return self._enough(p, state, variables)
         step = 1 if isinstance(p, Peel) else p.step
         kept = {n: v for n, v in variables.items() if isinstance(v, VariableCopy)}
-        after = self._body(p.body, step, variables)
+        at = self.at
+        if isinstance(p, While) and p.lanes is not None:
+            if p.lanes.wider:
+                raise Wrong("leaves open how long the vectors of a part are")
+            at = replace(at, lanes=p.lanes, var=self.plain.var)
+        after = self._body(at, p.body, step, variables)
         if isinstance(p, While):
             self._check_kept(kept, after, step)
             total = difference(form(self.plain.upper), form(self.plain.lower))
@@ -136,12 +141,12 @@ class _Parts:
             False, state.least, _gcd(then.even, other.even), then.left or other.left, then.again or other.again
         )
 
-    def _body(self, body: Body, step: int, variables: dict[str, Variable]) -> dict[str, Variable]:
+    def _body(self, at: BodyContext, body: Body, step: int, variables: dict[str, Variable]) -> dict[str, Variable]:
         free = self.plain.loop.kind in CONCURRENT
         if step > 1 and not free:
             raise Wrong(f"runs iterations of `{self.plain.loop.name}` at once, which has an order")
         box = (*self.box, Dim(self.plain.var, step, free))
-        return self.match(self.at, self.plain.body, body, box, dict(variables))
+        return self.match(at, self.plain.body, body, box, dict(variables))
 
     def _check_kept(self, before: dict[str, VariableCopy], after: dict[str, Variable], step: int) -> None:
         """What variables have ahead of a step, they have, so much further on, ahead of the next one."""

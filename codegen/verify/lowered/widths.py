@@ -78,6 +78,8 @@ class _AtWidth:
             return substitute(x, {self.lanes.macro: Int(self._count(self.lanes.count))})
         if isinstance(x, For) or not hasattr(x, "__match_args__"):
             return x
+        if isinstance(x, While) and x.lanes is not None:
+            return x  # of a length of its own
         made = {name: self.of(x.__dict__[name]) for name in x.__match_args__}
         if isinstance(x, _STEPS):
             made["step"] = self._count(x.step)

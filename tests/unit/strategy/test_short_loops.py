@@ -86,3 +86,27 @@ def test_elements_that_compilers_keep_in_registers_through_two_short_loops_are_n
 def test_vectors_do_not_run_across_rows_where_data_decide_about_a_subscript() -> None:
     made = codegen.generate(LARGEST)
     assert "tile" not in made.regions[0].plan and "simd" not in made.text
+
+
+DEPTHWISE = """
+void depthwise(int h, int w, int c, double (*restrict in)[w + 4][c], double (*restrict f)[TAPS][c],
+               double (*restrict out)[w][c])
+{
+#pragma scop
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      for (int r = 0; r < 3; r++)
+        for (int s = 0; s < TAPS; s++)
+          for (int k = 0; k < c; k++)
+            out[y][x][k] += in[y + r][x + s][k] * f[r][s][k];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("steps", [3, 5])
+def test_vectors_go_through_a_few_steps_in_registers(steps: int) -> None:
+    """The loop over channels goes outside the last few steps; what long vectors leave over runs in the shortest."""
+    made = codegen.generate(DEPTHWISE.replace("TAPS", str(steps)))
+    assert "vector S1.k by" in made.regions[0].plan and "product" not in made.regions[0].plan
+    assert "one of the shortest at a time" in made.text
