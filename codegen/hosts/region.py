@@ -11,7 +11,7 @@ from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.hosts.one_thread import peeled, threads_only
 from codegen.hosts.variants import PrintedRegion, for_all_variants, read_back
 from codegen.machine import Machine
-from codegen.plan.text import show, with_assumed_blocks
+from codegen.plan.text import show
 from codegen.plan_outcome import no_effect, summarize
 from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent, left_out, make, simpler
 from codegen.scop.model import Scop
@@ -102,7 +102,6 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     idle = no_effect(plan, scop, made.code, bool(threads))
     planned = (_of_any_machine(d) if assumed else d for d in made.remarks if threads or d.id != "parallel")
-    shown = show((plan,), {scop.region: scop})
     remarks = (*model.remarks, *planned, *alias.remarks, *idle)
     return RegionOutcome(
         s.region.index,
@@ -110,7 +109,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         text,
         done.helpers | alias.helpers,
         done.called,
-        with_assumed_blocks(shown) if assumed else shown,
+        show((plan,), {scop.region: scop}),
         summary,
         tuple(dict.fromkeys(remarks)),  # parts of one statement say the same
         links=links,
@@ -185,5 +184,3 @@ def _prove_finish(scop: Scop, emitted: RegionText, done: FinishedText, around: S
     problem = wrong_finish(proven, done.text, around.names)
     if problem:
         raise Unproven("no-proof", f"what stands in the file is not what was proven: {problem}", scop.loc)
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 
 import islpy as isl
@@ -49,8 +48,6 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Exact, MatrixVector, Nested
 from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, kids
 
-_BLOCKED = re.compile(r"^ *product [^\n]*(?=\n[^\n]*, block )", re.M)
-
 
 def show(plans: tuple[Plan, ...], scops: Mapping[int, Scop]) -> str:
     """The text of a plan file."""
@@ -63,12 +60,6 @@ def show(plans: tuple[Plan, ...], scops: Mapping[int, Scop]) -> str:
         out.append(head + where)
         out.extend("  " + line for d in plan.directives for line in show_directive(d, scop))
     return "\n".join(out) + "\n" if out else ""
-
-
-def with_assumed_blocks(text: str) -> str:
-    """A printed plan that says of its products' tiles and blocks what they are for."""
-    note = "  # tiles and blocks where nothing is known of the processor"
-    return _BLOCKED.sub(lambda m: m[0] + note, text)
 
 
 def plan_hash(text: str) -> str:

@@ -25,7 +25,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, Nested
 from codegen.target.product.calls import exact_call
 from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
-from codegen.target.product.in_place import left_in_place, moved_from, right_ahead, spelled, target_in_place
+from codegen.target.product.in_place import left_in_place, moved_from, packed_type, right_ahead, target_in_place
 from codegen.target.product.microkernel import (
     asked_sizes,
     columns_text,
@@ -154,7 +154,7 @@ class ProductPrinter:
             tuple(self._wanted_table(number, name, t.name) for (number, name), t in self.tables.items()),
             few,
             self.scop.arrays[self.s.accesses[self.s.target].array].elem.spelling,
-            (spelled(self, step.left), spelled(self, step.right)),
+            (packed_type(self, step.left), packed_type(self, step.right)),
         )
 
     def wanted(self, node: ProductNode, given: Wanted) -> Wanted:

@@ -83,17 +83,17 @@ def right_ahead(p: ProductPrinter, width: int) -> FarOperand | None:
     return FarOperand(f"&{here}", f"&{below} - &{here}", line(p.what.step.elem), width, FAR_ROWS)
 
 
-def spelled(p: ProductPrinter, operands: tuple[Expr, ...]) -> str:
-    """The declared type of elements that an operand is; "" where it is computed."""
+def packed_type(p: ProductPrinter, operands: tuple[Expr, ...]) -> str:
+    """The packed type, where an operand is elements of it in an array; else ""."""
     (first, *more) = operands
-    return p.scop.arrays[p.s.accesses[first.access].array].elem.spelling if isinstance(first, Ref) and not more else ""
+    return C_TYPES[p.what.step.elem] if isinstance(first, Ref) and not more and _same_type(p, first.access) else ""
 
 
 def moved_from(p: ProductPrinter, operands: tuple[Expr, ...], side: Bundle, d: int) -> str:
     """The first element of a full sliver at some depth, where those of the sliver are neighbours of the packed type:
     compilers copy them in their longest vectors. "" where they are not."""
     first = operands[0]
-    if spelled(p, operands) != C_TYPES[p.what.step.elem] or not (side.single and p.depth.single):
+    if not (packed_type(p, operands) and side.single and p.depth.single):
         return ""
     if not isinstance(first, Ref) or not _in_lines(p, first.access, d):
         return ""

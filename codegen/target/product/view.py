@@ -94,7 +94,7 @@ class Wanted:
     tables: tuple[WantedTable, ...]
     few: tuple[int | None, int | None]  # rows and columns there are at most, where no tile can be full
     elem: str  # the target's type, as it was declared
-    spelled: tuple[str, str]  # the same of left and right operands that are elements, "" of others
+    packed: tuple[str, str]  # of left and right operands that are elements of the packed type: that type, else ""
 
 
 @record

@@ -61,7 +61,8 @@ def _product_key(text: str, v: ProductView) -> str:
     wanted = (w.left, w.right, w.target, w.consts, w.first, w.past, w.corners, w.names, w.loops, tables, sizes)
     kernels = (micro_kernel_of(w.what, w.how), all_kernels(w.what, w.how), v.chosen)
     careful = step.careful and w.elem
-    given = (w.how, own(w.how.isa), w.few, kernels, step.lane, step.elem, careful, step.narrow, len(step.left))
+    types = (step.lane, step.elem, w.packed, careful, step.narrow)
+    given = (w.how, own(w.how.isa), w.few, kernels, types, len(step.left))
     return block_key(text, wanted, given)
 
 

@@ -68,7 +68,7 @@ class Claim:
     choices: dict[str, ParsedFunction]  # functions that choose among kernels
     few: tuple[int | None, int | None]  # rows and columns there are at most, where isl says that tiles are never full
     in_lines: bool  # the left operand is an element whose depths are neighbours in memory and rows at an equal distance
-    spelled: dict[str, str]  # types of the elements that the left and right operands are, as they were declared
+    elements: dict[str, str]  # of operands "left" and "right" that are elements of the packed type: that type, else ""
     same: str  # the target's type as it was declared, where only elements that change are stored
 
     @property

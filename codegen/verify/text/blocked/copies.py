@@ -17,7 +17,7 @@ _FIRST = Node("declare", _LANE.text, (Node("type", "long"), Node("sizes"), NOUGH
 
 def copies_as_loops(block: Node, c: Claim) -> Node:
     """A product's text with loops in place of copies from the arrays of its operands."""
-    operands = ((side.values, c.spelled[side.area]) for side in (c.left, c.right))
+    operands = ((side.values, c.elements[side.area]) for side in (c.left, c.right))
     return _written(block, {_root(v) for values, kind in operands if kind == c.packed for v in values})
 
 

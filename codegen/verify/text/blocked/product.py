@@ -132,7 +132,7 @@ def claim(w: Wanted, chosen: str, short: Mapping[Node, Node]) -> Claim:
         {f[0]: f for f in read_functions(chosen, vector_types(isa))[1:]},
         w.few,
         _in_lines(w),
-        dict(zip(("left", "right"), w.spelled, strict=True)),
+        dict(zip(("left", "right"), w.packed, strict=True)),
         w.elem if what.step.careful else "",
     )
 
