@@ -147,12 +147,14 @@ def _count(s: Statement, around: Sequence[Loop], which: Sequence[int]) -> int:
 
 def _moving(p: Program, s: Statement, elem: CType, lane: int, steps: Sequence[int]) -> int:
     """How many accesses move with the loops at the places `steps`, where vectors lie along the loop `lane` and the
-    target stays; else 0."""
+    target stays; else 0. Also where others of the target's array move: it has to be in memory for those."""
     around, moving = enclosing(p.tree, s.name), 0
     for number, a in enumerate(s.accesses):
         along = move(p.scop, s, a, around, lane)
         stays = all(move(p.scop, s, a, around, k).still for k in steps)
         if along.unit and p.scop.arrays[a.array].elem != elem:
+            return 0
+        if not stays and a.array == s.accesses[s.target].array:
             return 0
         if not (along.unit and stays if number == s.target else along.unit or along.still):
             return 0

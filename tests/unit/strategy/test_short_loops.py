@@ -3,6 +3,8 @@ leave the order of loops in which arrays lie in memory; nor are marks put where 
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import codegen
@@ -110,3 +112,13 @@ def test_vectors_go_through_a_few_steps_in_registers(steps: int) -> None:
     made = codegen.generate(DEPTHWISE.replace("TAPS", str(steps)))
     assert "vector S1.k by" in made.regions[0].plan and "product" not in made.regions[0].plan
     assert "one of the shortest at a time" in made.text
+
+
+def test_elements_that_steps_read_elsewhere_stay_in_memory() -> None:
+    """The target's array is read where steps may have written it: nothing is kept in registers, nor is that said."""
+    own = DEPTHWISE.replace("TAPS", "3")
+    (target,) = set(re.findall(r"(\w+)\[[^;=]*\+= ", own))
+    (read,) = set(re.findall(r"\+= (\w+)\[", own))
+    text = re.sub(rf"\+= {read}\[", f"+= {target}[", own)
+    assert not any("in registers" in d.message for d in codegen.generate(text).remarks)
+    assert any("in registers" in d.message for d in codegen.generate(own).remarks)
