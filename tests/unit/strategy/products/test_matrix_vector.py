@@ -276,3 +276,11 @@ def test_turned_blocks(isa: str, elem: str) -> None:
         both = values[found[1]] + values[found[2]]
         values[name] = [both[int(x)] for x in found[3].split(", ")]
     assert all(values[name] == [(r, c) for r in range(lanes)] for c, name in enumerate(columns))
+
+
+def test_a_matrix_that_loops_read_again_is_not_far_for_being_written() -> None:
+    """Rows of B are written one by one, and all others read again for each."""
+    nest = "for (int i = 1; i < m; i++) for (int k = 0; k < i; k++) for (int j = 0; j < n; j++)"
+    body = f"{nest} A[i][j] -= x[k] * A[k][j];"
+    near = re.findall(r"near (\d+)", generate("in.c", text(body), OPTIONS).plan)
+    assert near and all(int(x) > 1024 * 1024 // 8 for x in near)
