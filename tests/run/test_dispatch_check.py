@@ -17,7 +17,7 @@ from codegen.checking.regions import Checked, file_texts, open_regions
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from tests.run.sources import run
-from tests.run.test_dispatch import QEMU, X86
+from tests.run.test_dispatch import PRODUCT, QEMU, X86
 
 OPTIONS = GenOptions(dispatch=True, target="c")
 SOURCE = """\
@@ -37,17 +37,6 @@ void left(int n, double a[n])
 #pragma scop
   for (int i = 0; i < n; i++)
     a[i] = 2 * a[i];
-#pragma endscop
-}
-"""
-PRODUCT = """\
-void product(int n, double A[n][n], double B[n][n], double C[n][n])
-{
-#pragma scop
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      for (int k = 0; k < n; k++)
-        C[i][j] += A[i][k] * B[k][j];
 #pragma endscop
 }
 """

@@ -158,21 +158,21 @@ class _Levels:
 def _cut(p: Program, names: tuple[str, ...], shared: Loop, how: _Levels) -> _Cut | None:
     """Statements that share a block of each kind around them with the loop `shared` in blocks of the first length; what
     is no product there is cut in blocks of the next one, where that gives products."""
-    around, lengths = how.around, how.lengths
+    around, finer = how.around, len(how.lengths) > 1
     apart = {n: apart_of(p.scop, p.scop.statement(n), shared.exprs[n], len(around)) for n in names}
     name = fresh(p.scop, shared.name + "bc"[len(around)], names if around else None)
-    d = StripMine(name, dict(shared.exprs), lengths[0], apart)
+    d = StripMine(name, dict(shared.exprs), how.lengths[0], apart)
     try:
         q, also = _in_blocks(p, d, shared, not around)
     except InputError:
         return None
-    copies = [x for x in also if isinstance(x, CopyReads)]
-    if copies and len(lengths) > 1:
+    copied = any(isinstance(x, CopyReads) for x in also)
+    if copied and finer:
         return None
     others = {s.name for s in p.scop.statements} - set(names)
     mine = tuple(s.name for s in q.scop.statements if d.name in s.iterators and s.name not in others)
-    cuts = (*around, d)
-    outer = tuple(over(q.scop, x, mine) for x in cuts)
+    within = replace(how, around=(*around, d), lengths=how.lengths[1:])
+    outer = tuple(over(q.scop, x, mine) for x in within.around)
     groups = groups_within(q, mine, outer)
     found = {c[0]: product_in_blocks(q, c[0], outer, how.machine) for c in groups if len(c) == 1}
     products = [what for what in found.values() if what is not None]
@@ -181,40 +181,44 @@ def _cut(p: Program, names: tuple[str, ...], shared: Loop, how: _Levels) -> _Cut
         # Strips alone gain nothing: gramschmidt, 1200 x 1000, f64, Neoverse N1: 2.2 s in strips of 64 columns (each row
         # of a strip is on a page of its own), 1.2 s in strips of 512, 1.1 s without.
         return None
-    if len(lengths) > 1 and not all(_within(q, what.rows, what, d) for what in products):
+    if finer and not all(_within(q, what.rows, what, d) for what in products):
         return None  # products with rows for all threads, whatever the block
-    parts: list[Node] = []
-    blocks: list[Directive] = [d, *also]
+    count, blocks, parts = len(products), [d, *also], list[Node]()
     for component in groups:
         what = found.get(component[0])
+        levels = by_levels(q, component, outer[0]) if copied and what is None else None
         if what is not None:
             parts.append(Band(product_loops(q, what), Leaf(what.stmt), True))
-            continue
-        levels = by_levels(q, component, outer[0]) if copies else None
-        if levels is not None:
+        elif levels is not None:
             parts.append(levels)
-            continue
-        again = replace(how, around=cuts, lengths=lengths[1:])
-        finer = _cut(q, component, _renamed(p.scop, d, shared, component), again) if again.lengths else None
-        if finer is not None:
-            q = finer.program
-            parts.append(finer.tree)
-            blocks.extend(finer.blocks)
-            products.extend(finer.products)
-            continue
-        inner = arranged_within(q, component, tuple(over(q.scop, x, component) for x in cuts), how.fusion)
-        tree, lines = inner.tree, row_loop(inner)
-        if lines is not None:
-            q, strips, tree = in_strips(q, tree, lines, lengths[-1])
-            blocks.append(strips)
-        parts.append(tree)
-    if len(lengths) > 1 and len(products) == sum(what is not None for what in found.values()):
+        else:
+            loop = _renamed(p.scop, d, shared, component) if finer else shared
+            rest = _rest(q, component, loop, within, how.lengths[-1])
+            q = rest.program
+            parts.append(rest.tree)
+            blocks.extend(rest.blocks)
+            products.extend(rest.products)
+    if finer and len(products) == count:
         return None  # nothing to cut again
     below = seq(parts)
     tree = Band((over(q.scop, d, statements(below)),), below)
     if any(e.n_piece() != 1 for x in loops(tree) for e in x.loop.exprs.values()):
         return None  # an order that a plan cannot say
     return _Cut(q, tuple(blocks), tree, tuple(products))
+
+
+def _rest(q: Program, names: tuple[str, ...], shared: Loop, how: _Levels, length: int) -> _Cut:
+    """Statements of a block that are no product: in finer blocks, where there are some to come and these give products;
+    else in a good order, with their rows, if they have any, in strips of a length."""
+    finer = _cut(q, names, shared, how) if how.lengths else None
+    if finer is not None:
+        return finer
+    inner = arranged_within(q, names, tuple(over(q.scop, x, names) for x in how.around), how.fusion)
+    lines = row_loop(inner)
+    if lines is None:
+        return _Cut(q, (), inner.tree, ())
+    q, strips, tree = in_strips(q, inner.tree, lines, length)
+    return _Cut(q, (strips,), tree, ())
 
 
 def _renamed(scop: Scop, d: StripMine, shared: Loop, names: tuple[str, ...]) -> Loop:
