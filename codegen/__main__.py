@@ -5,12 +5,14 @@ import gc
 import os
 import sys
 
+from codegen.startup.streams import open_streams
+
 SELDOM = 100_000  # objects between two searches for garbage: a run is short, and most of them live to its end
 
 
 def run() -> int:
     """The command, as a process of its own. Generation is done by a child from the start."""
-    _open_streams()
+    open_streams()
     if sys.argv[1:2] == ["gen"] and hasattr(os, "fork"):
         from codegen.startup.ahead import outcome
 
@@ -59,14 +61,6 @@ def _command() -> int:
     finally:
         kept.keep()
         gc.freeze()
-
-
-def _open_streams() -> None:
-    """Streams that the caller has closed (`>&-`), in order, so that no other file gets their numbers. What is to go to
-    standard output cannot be written then; nothing is said where nobody listens."""
-    for name, mode, flags in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode))
 
 
 if __name__ == "__main__":

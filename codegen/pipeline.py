@@ -140,6 +140,8 @@ def _printed(done: Performed, options: GenOptions, target: Target, machine: Mach
         support = support.replace("\n", "\r\n")
     extra = target.extra(outcomes, options, banner, names)
     more = apart_from_options(extra.support, source.pre, kept)
+    beside = ((end, t if end.endswith(".mk") else apart_from_options(t, source.pre, kept)) for end, t in extra.files)
+    extra = replace(extra, files=tuple(beside))
     support += functions_used(more, body) if extra.as_called else more
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
@@ -181,14 +183,15 @@ def _changed(
     done: Performed, options: GenOptions, names: NameSpelling, tests: Mapping[int, Sequence[str]]
 ) -> list[tuple[Region, str]]:
     """The text for each region that has a new one, with the lines that test its macros."""
-    from codegen.target.finish.names import check_region_names
+    from codegen.target.finish.names import DEFAULT, check_region_names, our_macros
     from codegen.target.text.checks import with_checks
 
     source = done.source
     new = [(r, o.text) for r in source.regions for o in done.outcomes if o.index == r.index and o.text is not None]
+    ours = our_macros(source.pre) if names.prefix == DEFAULT else {}
     for r, t in new:
         macros = frozenset[str]().union(*(s.macros for s in source.slices if s.region.index == r.index))
-        check_region_names(t, region_text(source.text, r), Loc(source.name, r.first_line, 1), macros)
+        check_region_names(t, region_text(source.text, r), Loc(source.name, r.first_line, 1), macros, ours)
     tested = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in new]
     original = names.word("TW_ORIGINAL")
     return [(r, _finished(r, t, source, options, original)) for r, t in tested]

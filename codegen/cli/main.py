@@ -60,17 +60,17 @@ def _dispatch(words: list[str]) -> int:
     if not words:
         raise BadCommandLine("no command given: " + ", ".join(c.name for c in COMMANDS))
     if words[0] in ("-h", "--help", "help"):
-        _print_artefact(_overview())
+        print_artefact(_overview())
         return exitcodes.OK
     if words[0] in ("-V", "--version"):
-        _print_artefact(f"tilewright {__version__}\n")
+        print_artefact(f"tilewright {__version__}\n")
         return exitcodes.OK
     if words[0].startswith("--print-"):
         from codegen.cli.shell.printing import answer
 
         text = answer(words)
         if text is not None:
-            _print_artefact(text)
+            print_artefact(text)
             return exitcodes.OK
     command = find(words[0])
     if command is None:
@@ -126,7 +126,7 @@ def _perform(command: Subcommand, arguments: argparse.Namespace, words: list[str
     try:
         job = read_job(command, arguments)
         outcome = cast(Outcome, importlib.import_module(command.module).run(job))
-        _print_artefact(outcome.stdout)
+        print_artefact(outcome.stdout)
     except InternalError as error:
         outcome = crash(job, words, error)
     except TilewrightError as error:
@@ -154,7 +154,7 @@ def _perform_together(
         outcomes = importlib.import_module(command.module).run_all([done[k][0] for k in ready])
         for k, outcome in zip(ready, outcomes, strict=True):
             done[k] = done[k][0], outcome
-            _print_artefact(outcome.stdout)
+            print_artefact(outcome.stdout)
     except TilewrightError as error:
         internal = isinstance(error, InternalError)
         last = crash(done[0][0], words, error) if internal else Outcome(1, diagnostics=(error.diagnostic(),))
@@ -177,8 +177,9 @@ def crash(job: Invocation, words: list[str], error: Exception) -> Outcome:
     return Outcome(exitcodes.INTERNAL)
 
 
-def _print_artefact(text: str) -> None:
-    """Write bytes, so that neither the locale nor the platform's line ends have a say."""
+def print_artefact(text: str) -> None:
+    """Write bytes to standard output, so that neither the locale nor the platform's line ends have a say. Raises
+    InputError where it cannot be written."""
     if not text:
         return
     from codegen.diagnostics import InputError, Loc

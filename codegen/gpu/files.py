@@ -61,6 +61,9 @@ def device_files(
         banner=banner, guard=guard, prototypes=[p.prototype for p in parts], stops=stops and parts, held=held,
         worth=arrays == "host" and parts,
     )
+    if not parts:  # rules of builds name the file all the same; no compiler for devices is needed to compile it
+        empty = f'{banner}#include "{stem}.tw.h"\n\ntypedef int tw_none; /* no region runs on a device */\n'
+        return ((dialect.ending, of(empty)), (".tw.h", broken_lines(of(header))))
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
     driver = _driver_text(parts, helpers, of) if dialect.probes else ""
     device = env.get_template(dialect.template).render(

@@ -160,6 +160,16 @@ def test_closed_streams(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
 
 
+def test_closed_streams_of_the_wrapper() -> None:
+    """As those of the command; a compiler that has nothing to say is run."""
+    words = [sys.executable, "-c", "import sys; from codegen.cli.wrap.wrapper import main; sys.exit(main())"]
+    for streams in (">&-", "<&- >&-"):
+        for word, code, said in (("--version", 1, "cannot write"), ("--help", 1, "cannot write"), ("true", 0, "")):
+            closed = ["sh", "-c", f'exec "$@" {streams}', "sh", *words, word]
+            done = subprocess.run(closed, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+            assert done.returncode == code and said in done.stderr and done.stderr.count("\n") == code, done.stderr
+
+
 def test_options_page_is_current() -> None:
     page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     assert page == markdown(), "run python -m codegen.cli.shell.docs > docs/options.md"

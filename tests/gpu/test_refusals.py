@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from codegen.diagnostics import InputError
 from codegen.gpu.plan.device import load_device, names, parse
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.gpu.programs import compiled
 
 REGION = """{before}
 void f(int n, {arguments})
@@ -62,3 +65,16 @@ def test_blocks_fit_the_device() -> None:
     text = REGION.format(arguments="double *a", body="a[i] = 0;", before="")
     device = generate("f.c", text, GenOptions(target="hip", stem="f", device="mi250x")).extra.file(".tw.hip")
     assert "hipMemcpy2D" in device and "cuda" not in device and "__launch_bounds__(512)" in device
+
+
+@pytest.mark.parametrize(("target", "ending"), [("cuda", ".tw.cu"), ("hip", ".tw.hip"), ("opencl", ".tw.cl.c")])
+def test_files_without_anything_for_a_device(target: str, ending: str, tmp_path: Path) -> None:
+    """They are there, since rules of builds name them, and need no compiler for devices."""
+    refused = REGION.format(arguments="long double *a", body="a[i] = 0;", before="")
+    for text in (refused, "int x;\n"):
+        made = generate("f.c", text, GenOptions(target=target, stem="f"))
+        for name in (ending, ".tw.h"):
+            (tmp_path / f"f{name}").write_text(made.extra.file(name))
+        strict = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-c", f"{tmp_path}/f{ending}", "-o", f"{tmp_path}/f.o"]
+        for compiler in (["gcc", "-x", "c"], ["g++", "-x", "c++"]):
+            compiled([*compiler, *strict])

@@ -10,6 +10,7 @@ import pytest
 
 from codegen.api.generate import generate
 from codegen.diagnostics import InputError
+from tests.corpus import KERNELS
 
 PRODUCT = """
 void product(int n, int m, double A[n][m], double B[m][n], double C[n][n]) {
@@ -109,3 +110,52 @@ def test_options_make_macros(tmp_path: Path) -> None:
 def test_a_helper_that_is_a_macro_of_the_options_is_refused() -> None:
     with pytest.raises(InputError, match="tw_apart"):
         generate(PRODUCT, cpp_args=["-Dtw_apart=1"])
+
+
+@pytest.mark.parametrize("where", ["file", "header", "options"])
+def test_a_variable_of_a_region_that_is_a_macro_is_refused(where: str, tmp_path: Path) -> None:
+    """Also where only regions have it: helpers above the file have no such name."""
+    assert "tw_kc" in _code(generate(PRODUCT).text)
+    (tmp_path / "names.h").write_text("#define tw_kc 5\n")
+    above = {"file": "#define tw_kc 5\n", "header": '#include "names.h"\n', "options": ""}[where]
+    options = ["-Dtw_kc=5"] if where == "options" else []
+    with pytest.raises(InputError, match="tw_kc") as raised:
+        generate(above + PRODUCT, include=[tmp_path], cpp_args=options)
+    assert raised.value.id == "name-taken" and (where == "options" or raised.value.loc.line == 1)
+    made = generate(above + PRODUCT, include=[tmp_path], cpp_args=options, prefix="own").text
+    new = _run(tmp_path, "new", made + PRODUCT_MAIN, *options, f"-I{tmp_path}")
+    assert new == _run(tmp_path, "old", PRODUCT + PRODUCT_MAIN)
+
+
+def test_macros_of_headers_and_a_prefix(tmp_path: Path) -> None:
+    (tmp_path / "names.h").write_text("#define own_kc 5\n")
+    with pytest.raises(InputError, match="own_kc"):
+        generate('#include "names.h"\n' + PRODUCT, include=[tmp_path], prefix="own")
+
+
+def test_a_region_may_use_macros_that_look_like_helpers(tmp_path: Path) -> None:
+    source = "#define tw_half(x) ((x) / 2)\n#define tw_i i\n" + FILL.replace("d[i][j] =", "d[tw_i][j] = tw_half(7) +")
+    made = generate(source + PATHS + PATHS_MAIN).text
+    assert "tilewright: region" in made
+    assert _run(tmp_path, "new", made) == _run(tmp_path, "old", source + PATHS + PATHS_MAIN)
+
+
+@pytest.mark.parametrize("target", ["cuda", "hip"])
+def test_files_for_devices_are_compiled_with_the_same_options(target: str) -> None:
+    """Their text has names of its own: parameters of templates, enumerators, variables."""
+    plain, made = (
+        dict(generate(PRODUCT, target=target, cpp_args=options).files)
+        for options in ([], ["-DN=5", "-DT=float", "-DROWS=3", "-Dto=1", "-Dk=2"])
+    )
+    (file,) = (name for name in made if name.endswith((".cu", ".hip")))
+    assert {"N", "T", "to"} <= _code(plain[file])  # they would have been used
+    assert {"N", "T", "ROWS", "to"}.isdisjoint(_code(made[file]))
+
+
+def test_a_member_of_launch_arguments_that_is_a_macro_is_refused() -> None:
+    """The master file fills them in below the macros of the source."""
+    source = (KERNELS / "jacobi-2d.c").read_text()
+    name = re.search(r"\.(\w+_other) = ", generate(source, target="sunway", include=[KERNELS]).text)
+    assert name is not None
+    with pytest.raises(InputError, match=name[1]):
+        generate(f"#define {name[1]} 3\n{source}", target="sunway", include=[KERNELS])

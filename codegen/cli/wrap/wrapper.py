@@ -20,6 +20,7 @@ from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, expand
 from codegen.cli.cc.ccline import CcLine, parse
 from codegen.cli.wrap.source_folder import source_folder
+from codegen.startup.streams import open_streams
 
 if TYPE_CHECKING:
     from codegen.cli.job import Invocation
@@ -40,13 +41,15 @@ _CANNOT_RUN = 127  # as a shell says it
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the compiler, and return its exit status."""
+    open_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     if words == ["--version"]:
-        sys.stdout.write(f"tilewright-cc {__version__}\n")
-        return exitcodes.OK
-    if not words or words[0] in ("-h", "--help"):
-        (sys.stdout if words else sys.stderr).write(_USAGE)
-        return exitcodes.OK if words else exitcodes.BAD_COMMAND_LINE
+        return _said(f"tilewright-cc {__version__}\n")
+    if not words:
+        sys.stderr.write(_USAGE)
+        return exitcodes.BAD_COMMAND_LINE
+    if words[0] in ("-h", "--help"):
+        return _said(_USAGE)
     try:
         own, command = _split(words)
         line = parse([command[0], *expand(command[1:])])
@@ -67,6 +70,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _CANNOT_RUN
     except KeyboardInterrupt:
         return exitcodes.INTERRUPTED
+
+
+def _said(text: str) -> int:
+    """Print an answer; the exit status."""
+    from codegen.cli.main import print_artefact
+    from codegen.diagnostics import InputError
+
+    try:
+        print_artefact(text)
+        return exitcodes.OK
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exitcodes.BROKEN_PIPE
+    except InputError as error:
+        sys.stderr.write(f"tilewright-cc: error: {error.message} [{error.id}]\n")
+        return exitcodes.BAD_INPUT
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import count
+from types import MappingProxyType
 
 from codegen.diagnostics import InputError, Loc
 from codegen.patterns import pattern
@@ -26,6 +27,7 @@ _OURS = pattern(_OUR_NAME)
 _DEFINED = pattern(rf"#define ({_OUR_NAME})")
 _QUOTED = pattern(f"{STRING}|{CHAR}")
 _WORD = pattern(r"[A-Za-z_]\w*")
+_ASKED = pattern(r"^[ \t]*#[ \t]*(?:el)?if[^\n]*", re.M)
 _OPTIONS = pattern(r'^# \d+ "<(?:built-in|command[- ]line)>"', re.M)  # as gcc and as clang call them
 _NO_NAMES = rf"^[ \t]*#[ \t]*(?:include\b[^\n]*|pragma\b[^(\n]*|\w+)|{STRING}"  # files, words of directives and texts
 
@@ -109,12 +111,20 @@ def check_prefix(names: NameSpelling, preprocessed: str, text: str) -> None:
         raise _name_taken(taken[0], LineMap(preprocessed).locate(taken.start()))
 
 
-def check_region_names(text: str, original: str, loc: Loc, macros: frozenset[str] = frozenset()) -> None:
-    """A region's new text may not declare what the region itself calls by such a name, nor what is a macro."""
-    made = macros.intersection(_WORD.findall(blank_comments(text))) if macros else frozenset[str]()
-    for word in sorted({*_OURS.findall(blank_comments(original)), *made}):
-        words = r"(?:const\s+|(?:__)?restrict\s+)*"
-        declaration = re.compile(rf"[\w*]\s+(?:\*\s*)*{words}\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])")
+def check_region_names(
+    text: str, original: str, loc: Loc, macros: frozenset[str] = frozenset(),
+    ours: Mapping[str, Loc] = MappingProxyType({}),
+) -> None:  # fmt: skip
+    """A region's new text may not declare what the region itself calls by such a name, nor what is a macro; `ours` are
+    the macros that look like names of generated code, which only a region's own text may have. To ask whether one is
+    defined is how switches are used."""
+    words, its_own = ({*_WORD.findall(_ASKED.sub("", blank_comments(t)))} for t in (text, original))
+    for word in sorted(ours.keys() & words - its_own):
+        raise _name_taken(word, ours[word])
+    for word in sorted({*filter(_OURS.fullmatch, its_own), *(macros & words)}):
+        qualifiers = r"(?:const\s+|(?:__)?restrict\s+)*"
+        variable = rf"[\w*]\s+(?:\*\s*)*{qualifiers}\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])"
+        declaration = re.compile(rf"{variable}|\.{word}\s*=[^=]")  # or a member of what a launch gets
         if declaration.search(text) and not declaration.search(original):
             raise InputError("name-taken", f"`{word}` is a name of the source and one of generated code", loc,
                              "rename it in the source")  # fmt: skip
@@ -125,16 +135,22 @@ def names_taken(pre: Preprocessed) -> dict[str, Loc]:
 
     Macros count where they are defined: to ask for one is how switches are used.
     """
+    found = our_macros(pre)
+    if "tw_" in pre.text or "TW_" in pre.text:
+        where = LineMap(pre.text)
+        for m in _OURS.finditer(_QUOTED.sub(lambda q: blank(q.group()), pre.text)):
+            found.setdefault(m.group(), where.locate(m.start()))
+    return found
+
+
+def our_macros(pre: Preprocessed) -> dict[str, Loc]:
+    """The macros that look like names of generated code, switches of the command line aside."""
     found: dict[str, Loc] = {}
     for change in pre.changes:
         m = _DEFINED.match(change.text)
         if m is not None and (not change.file.startswith("<") or m[1].startswith(DEFAULT)):
             begin = _line_start(pre.text, change.line)
             found.setdefault(m[1], replace(LineMap(pre.text).locate(begin), col=1))
-    if "tw_" in pre.text or "TW_" in pre.text:
-        where = LineMap(pre.text)
-        for m in _OURS.finditer(_QUOTED.sub(lambda q: blank(q.group()), pre.text)):
-            found.setdefault(m.group(), where.locate(m.start()))
     return found
 
 
