@@ -26,6 +26,7 @@ from codegen.frontend.rewrite.loops.variable_steps import with_counted_steps
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.side_effects import with_side_effects_first
+from codegen.frontend.rewrite.sizes import with_sizes_of_types
 from codegen.frontend.rewrite.typed import with_typed
 from codegen.frontend.syntax.names_apart import with_names_apart
 from codegen.frontend.syntax.symbols import RegionSite
@@ -53,7 +54,7 @@ def distinct_hint(text: str) -> frozenset[str]:
 def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
-    site = with_chosen_pointers(with_typed(with_inlined(with_names_apart(site), pure)))
+    site = with_chosen_pointers(with_typed(with_inlined(with_sizes_of_types(with_names_apart(site)), pure)))
     site = with_own_counters(with_plain_statements(with_plain_initializers(site)))
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:

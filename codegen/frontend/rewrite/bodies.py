@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from codegen.frontend.rewrite.jumps import choices
 from codegen.frontend.syntax.declarators import parameters
-from codegen.frontend.syntax.tree import items_of, mapped, nodes
+from codegen.frontend.syntax.tree import items_of, mapped, names, nodes
 from codegen.record import record
 
 _JUMPS = (c_ast.Goto, c_ast.Label)
@@ -25,11 +25,16 @@ def check_body(func: c_ast.FuncDef) -> None:
     args = getattr(func.decl.type.args, "params", None) or ()
     if any(isinstance(a, c_ast.EllipsisParam) for a in args):
         raise NoForm("it takes any number of arguments")
+    own = {*locals_of(func), *(str(p.name) for p in parameters(func))}
     for n in nodes(func.body):
         if isinstance(n, c_ast.Decl) and {"static", "extern"} & set(n.storage or ()):
             raise NoForm(f"its variable `{n.name}` outlives the call")
         if isinstance(n, _JUMPS):
             raise NoForm("it jumps")
+        if isinstance(n, c_ast.UnaryOp) and n.op == "sizeof" and not isinstance(n.expr, c_ast.Typename):
+            asked = sorted(own & names(n.expr))  # the argument may be of another size
+            if asked:
+                raise NoForm(f"it asks for the size of `{asked[0]}`")
         if isinstance(n, (c_ast.Typedef, c_ast.Struct, c_ast.Union)) and getattr(n, "decls", None):
             raise NoForm("it defines a type")
         if isinstance(n, c_ast.Enum) and n.values is not None:

@@ -18,6 +18,9 @@ _BLOCK = re.compile(r"/\* tilewright: region [\s\S]*?\*/\n([ \t]*)\{\n")
 _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\')')
 _NOT_SHOWN = re.compile(r"[^ !#-\[\]-~]")
 _OPERATORS = frozenset("+-*/%()<>=!&|^~?:")
+_OPERAND = re.compile(r"[\w$]+")
+_UNARY = re.compile(r"\s*(?:[-+!~(]\s*)*")
+_BINARY = re.compile(r"[)\s]*(?:<<|>>|[<>=!]=|&&|\|\||[-+*/%<>&|^?:])")
 
 
 def checks(baked: Baked, file: str, kept: Collection[str] = ()) -> tuple[str, ...]:
@@ -93,7 +96,7 @@ def _check(macro: Macro, baked: Baked, file: str) -> list[str]:
 
 def _is_integer(macro: Macro, baked: Baked, above: frozenset[str]) -> bool:
     """Can `#if` compute it: a constant, or arithmetic on constants and on macros of that kind?"""
-    if macro.params is not None or macro.name in above or not macro.body:
+    if macro.params is not None or macro.name in above or not _is_expression(macro.body):
         return False
     for token in _TOKEN.findall(macro.body):
         inner = baked.macros.get(token)
@@ -102,6 +105,29 @@ def _is_integer(macro: Macro, baked: Baked, above: frozenset[str]) -> bool:
         ):
             return False
     return True
+
+
+def _is_expression(body: str) -> bool:
+    """Do operands and operators stand where they can? A macro may be an operator alone, or a part of an expression."""
+    at, depth, choices = 0, 0, 0
+    while True:
+        before = _UNARY.match(body, at)
+        operand = _OPERAND.match(body, before.end() if before else at)
+        if before is None or operand is None:
+            return False
+        between = _BINARY.match(body, operand.end())
+        signs = body[operand.end() : between.end() if between else len(body)]
+        depth += before[0].count("(")
+        choices += signs.count("?") - signs.count(":")
+        for sign in signs:
+            depth -= sign == ")"
+            if depth < 0:
+                return False
+        if choices < 0:
+            return False
+        if between is None:
+            return depth == choices == 0 and not signs.strip(") \t")
+        at = between.end()
 
 
 def _with_arguments(macro: Macro, given: list[str]) -> str | None:
