@@ -165,7 +165,21 @@ class ProductNode:
     exact: "tuple[NestKernel, ...]" = ()
 
 
-CNode = Union[For, If, Block, Instance, Declare, ProductNode]
+@record
+class ByThreads:
+    """Two ways to carry out the whole region, each proven by itself: `few` where a program has at most `most` threads
+    and a matrix of these `sizes` has more than `least` elements (with vectors longer than the shortest, more than
+    `wide`, if that is not 0), else `many`."""
+
+    most: int
+    sizes: tuple[CExpr, ...]
+    least: int
+    wide: int
+    few: "CNode"
+    many: "CNode"
+
+
+CNode = Union[For, If, Block, Instance, Declare, ProductNode, ByThreads]
 
 
 def expr_kids(e: CExpr) -> tuple[CExpr, ...]:
@@ -208,7 +222,7 @@ def node_kids(node: CNode) -> tuple[CNode, ...]:
         return (node.body,)
     if isinstance(node, If):
         return (node.then,) if node.orelse is None else (node.then, node.orelse)
-    return ()
+    return (node.few, node.many) if isinstance(node, ByThreads) else ()
 
 
 def with_kids(node: CNode, change: Callable[[CNode], CNode]) -> CNode:
@@ -219,7 +233,7 @@ def with_kids(node: CNode, change: Callable[[CNode], CNode]) -> CNode:
         return replace(node, body=change(node.body))
     if isinstance(node, If):
         return If(node.cond, change(node.then), None if node.orelse is None else change(node.orelse))
-    return node
+    return replace(node, few=change(node.few), many=change(node.many)) if isinstance(node, ByThreads) else node
 
 
 def walk(node: CNode) -> Iterator[CNode]:

@@ -21,7 +21,7 @@ from codegen.checking.harness.shared_object import Library, arena, open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.test_sizes.survey import TestVector
-from codegen.checking.trials import BATCH, THREADS, WORK, ComparedObjects
+from codegen.checking.trials import BATCH, TEAMS, THREADS, WORK, ComparedObjects
 from codegen.children.worker import Died, run_limited
 from codegen.limits import LimitPassed
 from codegen.record import record
@@ -64,8 +64,9 @@ def _first(h: Harness, pair: ComparedObjects, vectors: Sequence[TestVector]) -> 
         library.lib.tw_threads(THREADS)
     for v in vectors:
         mine = _stored(h, original, original, v)
-        for level, least in product(result.levels, WORK):
+        for level, (least, team) in product(result.levels, zip(WORK, TEAMS, strict=True)):
             result.lib.tw_levels_up_to(level)
+            result.lib.tw_threads(team)
             result.lib.tw_threads_from(least)
             theirs = _stored(h, original, result, v)
             for k, have in enumerate(original.layout(h, v.ins).buffers):

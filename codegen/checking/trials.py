@@ -22,6 +22,7 @@ from codegen.record import record
 
 THREADS = 3  # more than one, and no divisor of the sizes
 WORK = (0.0, 1e300)  # nests with as much work run on threads: all of them, then none
+TEAMS = (THREADS, 1)  # threads for these: results may have another way for few of them
 BATCH = Limits(60.0 * THREADS, 4096 * MIB)  # processor time of all threads together
 NOISE = 64.0  # how much further apart than nearly the same data reordered sums may be
 TOLERANCE = {4: 1e-4, 8: 1e-9, 16: 1e-9}  # for reordered sums, by the bytes of the type
@@ -114,9 +115,10 @@ def _batch(
         layout = original.layout(h, v.ins)
         want = _filled(h, original, layout, v)
         original.call(h.number, Op.RUN, v.ins, want.args, original.ffi.NULL)
-        for level, least in product(result.levels, WORK):
+        for level, (least, team) in product(result.levels, zip(WORK, TEAMS, strict=True)):
             _mark(marker, k, 1 + level)
             result.lib.tw_levels_up_to(level)
+            result.lib.tw_threads(team)
             result.lib.tw_threads_from(least)
             got = _filled(h, original, layout, v)
             result.call(h.number, Op.RUN, v.ins, result.ffi.cast("void **", got.args), result.ffi.NULL)

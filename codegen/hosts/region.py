@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import CNode
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.hosts.few_threads import with_few_threads
 from codegen.hosts.one_thread import peeled, threads_only
 from codegen.hosts.variants import PrintedRegion, for_all_variants, read_back
 from codegen.machine import Machine
@@ -47,7 +48,7 @@ def process(job: RegionJob) -> RegionOutcome:
         if gain is not None and gain.against and found:
             return left_out(job.slice, gain)
         try:
-            out = printed(job, made)
+            out = printed(job, with_few_threads(job, made))
         except Unproven as error:
             if made.author is None or made.author + 1 == len(AUTHORS):
                 raise

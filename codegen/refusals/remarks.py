@@ -124,6 +124,13 @@ REMARKS: tuple[Entry, ...] = (
         "The first plan could not be carried out or proven, and a simpler one was used.",
         "Nothing needs to be done; the simpler plan is proven.",
     ),
+    Entry(
+        "few-threads",
+        REMARK,
+        "The text has a second way for programs with few threads, which ask at run time how many they have: strips of "
+        "a matrix serve all its products while they are in the cache.",
+        "",
+    ),
     Entry("fusion", REMARK, "Which statements share loops, and why.", "`--fusion` and a hint of that name change it."),
     Entry(
         "has-directives",

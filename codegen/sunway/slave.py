@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codegen.ast.ctree import Block, Declare, For, Held, If, Instance, ProductNode, walk
+from codegen.ast.ctree import Block, ByThreads, Declare, For, Held, If, Instance, ProductNode, walk
 from codegen.plan.model import InLanes
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
@@ -149,7 +149,7 @@ class KernelPrinter:
             now = {**held, **{h.array: h for h in node.slots}}
             decls = tuple(line(self._declaration(h)) for h in node.slots)
             return (*decls, *self._views(node.body, names, now, taken, local))
-        assert not isinstance(node, ProductNode)
+        assert not isinstance(node, ProductNode | ByThreads)
         return self._for(node, names, held, taken, local)
 
     def _for_one(self, node: SNode) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, ProductNode, walk
+from codegen.ast.ctree import Bin, Block, ByThreads, CNode, Declare, For, Held, If, Instance, Int, ProductNode, walk
 from codegen.scop.model import Scop
 from codegen.target.text.constant_conditions import settled
 from codegen.target.text.pieces import View, reads_of, words_of
@@ -60,6 +60,7 @@ class _Paths:
         if isinstance(node, If):
             ends = [known if x is None else self.visit(x, known) for x in (node.then, node.orelse)]
             return None if None in ends else all(ends)
+        assert not isinstance(node, ByThreads)  # which nothing is declared around
         behind = self.visit(node.body, known)
         if behind is None or isinstance(node, Declare):
             return behind

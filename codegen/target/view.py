@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from codegen.ast.ctree import (
     Bin,
     Block,
+    ByThreads,
     CNode,
     Declare,
     For,
@@ -25,6 +26,7 @@ from codegen.ast.ctree import (
 from codegen.ast.lowered import Form, ScalarReplacement
 from codegen.ast.pipelines import stage_of
 from codegen.ast.plain_nest import plain_nest
+from codegen.isa.widths import WIDTHS
 from codegen.lower.conditions import without_condition
 from codegen.lower.shift import simple
 from codegen.record import mutable
@@ -100,6 +102,9 @@ class ViewBuilder:
             now = {**held, **{h.array: h for h in node.slots}}
             body = self._views(node.body, names, now, taken)
             return with_declarations(self.scop, node.slots, node.body, body, self._declaration)
+        if isinstance(node, ByThreads):
+            few, many = (self._views(x, names, held, taken) for x in (node.few, node.many))
+            return (View("if", few_threads(node, ints), body=few, orelse=many),)
         if isinstance(node, ProductNode):
             if isinstance(node.product.how, MatrixVector):
                 return (self._matvec(node, node.product.how, names, held, taken),)
@@ -373,6 +378,13 @@ def _if_it_runs(node: For, ints: IntPrinter, body: tuple[View, ...]) -> View:
     return View("if", f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}", body=body)
 
 
+def few_threads(node: ByThreads, ints: IntPrinter) -> str:
+    """The test for the first of two ways."""
+    texts = [x if x.isidentifier() else f"({x})" for x in map(ints.text, node.sizes)]
+    least = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {node.wide} : {node.least}" if node.wide else str(node.least)
+    return f"tw_max_threads() <= {node.most} && (double){' * '.join(texts)} > TW_SIZE({least})"
+
+
 def reserved(scop: Scop) -> frozenset[str]:
     """Names that generated loops must not hide."""
     import re
@@ -400,4 +412,4 @@ def _own_memory(views: Iterable[View]) -> bool:
     return any("tw_thread()" in v.head or _own_memory((*v.body, *v.orelse)) for v in views)
 
 
-__all__ = ["View", "ViewBuilder", "fresh", "reserved"]
+__all__ = ["View", "ViewBuilder", "few_threads", "fresh", "reserved"]

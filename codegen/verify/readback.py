@@ -190,6 +190,7 @@ def _runs(node: CNode, at: TreePoint) -> Iterator[StatementRun]:
         found = _runs(nest, replace(at, product=node.product))
         yield from found if nest is node.body else (replace(r, packed=_only(node.body, at)) for r in found)
     else:
+        assert isinstance(node, For), "each way of a region is proven by itself"
         yield from _runs(node.body, enter(node, at))
 
 

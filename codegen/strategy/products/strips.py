@@ -14,7 +14,9 @@ from math import lcm
 import islpy as isl
 
 from codegen.diagnostics import InputError
+from codegen.lower.matrix_vector import WIDE_ROWS
 from codegen.machine import Machine
+from codegen.machine.variants import has_variants
 from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, StoreIn, Tile
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
@@ -156,12 +158,14 @@ def _shared(p: Program, products: list[Contraction]) -> bool:
 
 
 def strip_rows(products: list[tuple[str, Contraction]], machine: Machine) -> int:
-    """A number of lines that all the products take in whole groups."""
+    """A number of lines that all the products take in whole groups, of vectors as wide as compilers may have."""
     total = 1
     for form, what in sorted(products, key=lambda x: x[0]):
         streams = sizes(form, lanes_of(machine, what))[1]
         fitting = (n for n in range(streams, 0, -1) if lcm(total, n) <= MOST_LINES)
         total = lcm(total, next(fitting, 1) if form == "lanes" else streams)
+    if has_variants(machine) and {"across", "lanes"} <= {form for form, _ in products}:
+        return lcm(total, WIDE_ROWS)
     return total * max(1, MOST_LINES // 2 // total)
 
 

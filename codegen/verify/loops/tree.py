@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Name, ProductNode, walk
+from codegen.ast.ctree import (
+    Bin,
+    Block,
+    ByThreads,
+    CNode,
+    Declare,
+    For,
+    Held,
+    If,
+    Instance,
+    Int,
+    Name,
+    ProductNode,
+    walk,
+)
 from codegen.ast.lowered import Form, ScalarReplacement
 from codegen.ast.pipelines import stage_of
 from codegen.lower.conditions import without_condition
@@ -18,6 +32,7 @@ from codegen.patterns import pattern
 from codegen.scop.expr import DataLoop, Ternary
 from codegen.scop.expr import walk as walk_expr
 from codegen.target.text.body import BodyAfter, BodyPrinter
+from codegen.target.view import few_threads
 from codegen.verify.loops.cursor import Cursor
 from codegen.verify.loops.declared import declaration, omitted
 from codegen.verify.loops.gathered import Gathered
@@ -49,6 +64,8 @@ class TreeReader:
             self._if(node, here)
         elif isinstance(node, Declare):
             self._declare(node, here)
+        elif isinstance(node, ByThreads):
+            self._by_threads(node, here)
         elif isinstance(node, ProductNode):
             self.product(node, here)
         else:
@@ -82,6 +99,16 @@ class TreeReader:
             if self.cursor.peek().kind == "else":
                 self.cursor.take()
             self.node(node.orelse, here)
+        self.cursor.expect("/if")
+
+    def _by_threads(self, node: ByThreads, here: Place) -> None:
+        """Either way does all of the work, so that any test would do which changes nothing."""
+        if here.inside or here.names:
+            raise Unread("the number of threads is asked inside of loops")
+        self.cursor.expect("if", few_threads(node, here.ints))
+        self.node(node.few, here)
+        self.cursor.expect("else")
+        self.node(node.many, here)
         self.cursor.expect("/if")
 
     def _declare(self, node: Declare, here: Place) -> None:

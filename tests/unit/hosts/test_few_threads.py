@@ -1,0 +1,138 @@
+"""Results have a way of their own for few threads where products share a matrix: both give the bits of the source."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from codegen.ast.ctree import ByThreads
+from codegen.hosts.few_threads import with_few_threads
+from codegen.machine.load import load_for
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+from codegen.region import make
+from codegen.region_model import model_region
+from codegen.source_file import open_source
+from codegen.target.emit import Surroundings, region_text
+from codegen.target.region_views import region_views
+from codegen.targets.base import RegionJob
+from codegen.verify.loops.region import read_region
+from codegen.verify.text.read import Unread
+from tests.compilers import quick
+
+BOTH = """
+void both(int n, int m, double A[n][m], double x[m], double y[n], double p[m], double q[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      x[j] += A[i][j] * y[i];
+      q[i] += A[i][j] * p[j];
+    }
+#pragma endscop
+}
+"""
+# Products that share no loop cannot take turns.
+APART = BOTH.replace("x[j] += A[i][j] * y[i];", "x[j] += A[i][j] * y[i]; }\n  for (int i = 0; i < n; i++)\n"
+                     "    for (int j = 0; j < m; j++) {")  # fmt: skip
+DRIVER = """
+#include <stdlib.h>
+#include <string.h>
+static double *filled(int n)
+{
+  double *x = malloc(sizeof(double) * (size_t)n);
+  for (int i = 0; i < n; i++)
+    x[i] = (i * 7 + n) % 101 / 100.0;
+  return x;
+}
+static int differs(int n, int m)
+{
+  double *p[2][5];
+  for (int k = 0; k < 10; k++)
+    p[k / 5][k % 5] = filled(k % 5 == 0 ? n * m : k % 5 % 2 ? m : n);
+  old_both(n, m, (void *)p[0][0], p[0][1], p[0][2], p[0][3], p[0][4]);
+  new_both(n, m, (void *)p[1][0], p[1][1], p[1][2], p[1][3], p[1][4]);
+  int wrong = memcmp(p[0][1], p[1][1], sizeof(double) * (size_t)m);
+  wrong |= memcmp(p[0][4], p[1][4], sizeof(double) * (size_t)n);
+  for (int k = 0; k < 10; k++)
+    free(p[k / 5][k % 5]);
+  return wrong;
+}
+int main(void)
+{
+  const int sizes[] = { 1, 3, 8, 16, 17, 33, 130 };
+  for (int i = 0; i < 7; i++)
+    for (int j = 0; j < 7; j++)
+      if (differs(sizes[i], sizes[j]))
+        return 1;
+  return 0;
+}
+"""
+TEST = "if (tw_max_threads() <= 2 && (double)m * n > TW_SIZE(TW_VECTOR_BYTES > 16 ? 262144 : 131072)) {"
+
+
+@cache
+def text_of(source: str, options: GenOptions) -> str:
+    return generate("in.c", source, options).text
+
+
+def test_few_threads_take_strips() -> None:
+    made = generate("in.c", BOTH, GenOptions())
+    few, many = made.text.partition(TEST)[2].split("\n    } else {\n", 1)
+    assert re.search(r"for \(long \w+ = 0; \w+ < n; \w+ \+= 16\)", few) and "+= 16" not in many
+    assert any(d.id == "few-threads" and "strips of 16 lines" in d.message for d in made.diagnostics)
+
+
+@pytest.mark.parametrize(
+    "source, options",
+    [
+        (APART, GenOptions()),
+        (BOTH, GenOptions(target="c")),
+        (BOTH, GenOptions(plan_text="region 1\n")),
+        (BOTH.replace("q[i] += A[i][j] * p[j];", ""), GenOptions()),
+    ],
+    ids=["no loop is shared", "no threads", "a plan", "one product"],
+)
+def test_one_way_is_enough(source: str, options: GenOptions) -> None:
+    assert TEST not in text_of(source, options)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+def test_same_bits(threads: str, tmp_path: Path) -> None:
+    old, new = (x.replace("void both(", "void %s_both(") for x in (BOTH, text_of(BOTH, GenOptions())))
+    (tmp_path / "t.c").write_text(old.replace("%s", "old") + new.replace("%s", "new") + DRIVER)
+    flags = ["-O1", "-fopenmp", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
+    checks = ["-DTW_SIZE(n)=1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick("cc")]
+    subprocess.run(["cc", *flags, *checks, "-o", tmp_path / "t", tmp_path / "t.c"], check=True)
+    ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True, env={"OMP_NUM_THREADS": threads})
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("threads() <= 2", "threads() <= 3"),
+        ("(double)m * n", "(double)m++ * n"),
+        ("+= 16", "+= 17"),
+        ("    } else {\n", "    }\n"),
+    ],
+    ids=["another number", "another test", "another strip", "one way after the other"],
+)
+def test_damaged_texts_are_refused(old: str, new: str) -> None:
+    options, machine = GenOptions(), load_for("generic", "")
+    (s,) = open_source("in.c", BOTH, options).slices
+    model = model_region(s, options)
+    assert model is not None
+    made = with_few_threads(RegionJob(s, model, "", options, machine, 0), make(model, options, machine))
+    assert isinstance(made.code, ByThreads)
+    views, around = region_views(made.program.scop, made.code, True), Surroundings("", "  ", "this")
+    text = region_text(views, around)
+    read_region(views, text, around)
+    assert old in text.plain
+    with pytest.raises(Unread):
+        read_region(views, replace(text, plain=text.plain.replace(old, new, 1)), around)
