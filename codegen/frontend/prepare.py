@@ -12,6 +12,7 @@ from pycparser import c_ast
 from codegen.frontend.parameters.derived import with_derived
 from codegen.frontend.parameters.filled import with_filled
 from codegen.frontend.rewrite.chosen_pointers import with_chosen_pointers
+from codegen.frontend.rewrite.hints import without_hints
 from codegen.frontend.rewrite.index_variables import with_index_elements
 from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.initial_values import with_first_values
@@ -54,7 +55,8 @@ def distinct_hint(text: str) -> frozenset[str]:
 def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
-    site = with_chosen_pointers(with_typed(with_inlined(with_sizes_of_types(with_names_apart(site)), pure)))
+    site = without_hints(with_inlined(with_sizes_of_types(with_names_apart(site)), pure))
+    site = with_chosen_pointers(with_typed(site))
     site = with_own_counters(with_plain_statements(with_plain_initializers(site)))
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:

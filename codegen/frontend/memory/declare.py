@@ -17,10 +17,12 @@ def check_plain(node: c_ast.Decl, shape: DeclaredType, loc: Loc) -> None:
     """Refuse what is no plain variable or array."""
     if shape.special:
         raise Unsupported("volatile", f"`{node.name}` is volatile or atomic", loc, "use a plain variable")
+    lasting = next((word for word in ("static", "extern") if word in (node.storage or ())), "")
+    if lasting:
+        words = f"`{node.name}` is declared {lasting} inside the region"
+        raise Unsupported("local-declaration", words, loc, "declare it before the region")
     if (
-        "static" in (node.storage or ())
-        or "extern" in (node.storage or ())
-        or shape.function
+        shape.function
         or _defines_tag(node)
         or any(la.kind == "pointer" for la in shape.declarators)
     ):
