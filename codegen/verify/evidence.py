@@ -54,7 +54,8 @@ def between_runs(e: Evidence, relation: isl.UnionMap) -> list[tuple[isl.Map, Sta
     if found is None:
         found = []
         for m in maps_of(relation):
-            ends = [[r for r in e.runs if r.instance.stmt == m.get_tuple_name(t)] for t in (_IN, _OUT)]
+            names = (m.get_tuple_name(_IN), m.get_tuple_name(_OUT))
+            ends = [[r for r in e.runs if r.instance.stmt == name] for name in names]
             for a in ends[0]:
                 some = m.apply_domain(a.executes(e.scop).reverse())
                 for b in ends[1]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import islpy as isl
 
@@ -139,7 +140,9 @@ class StatementRun:
         """When it runs: positions, and loop variables as functions of themselves."""
         known: Time | None = self.__dict__.get("_times")
         if known is None:
-            known = [w if isinstance(w, int) else self.point.value(Name(w)) for w in self.point.when]
+            at = self.point
+            params = tuple(at.domain.get_var_names(isl.dim_type.param))
+            known = [w if isinstance(w, int) else _variable(params, len(at.vars), at.vars.index(w)) for w in at.when]
             self.__dict__["_times"] = known
         return known
 
@@ -152,6 +155,15 @@ class StatementRun:
             v = self.point.value(Int(w) if isinstance(w, int) else Name(w))
             multi = multi.set_pw_aff(k, v)
         return relation_of(multi)
+
+
+@lru_cache(maxsize=1024)
+def _variable(params: tuple[str, ...], depth: int, k: int) -> isl.PwAff:
+    """The value of loop `k` of so many. The same object wherever loops are as deep: what is known of two such values
+    (`scop/distance.py`) is known by their identity."""
+    space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"i{d}" for d in range(depth)], params=params)
+    local = isl.LocalSpace.from_space(space)
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k))
 
 
 def runs(scop: Scop, tree: CNode) -> tuple[StatementRun, ...]:

@@ -23,7 +23,7 @@ def coefficients(value: isl.PwAff, n: int) -> list[Fraction] | None:
     out = []
     for k in range(n):
         v = aff.get_coefficient_val(isl.dim_type.in_, k)
-        out.append(Fraction(v.get_num_si(), v.get_den_val().get_num_si()))
+        out.append(Fraction(v.get_num_si(), 1 if v.is_int() else v.get_den_val().get_num_si()))
     return out
 
 
@@ -90,7 +90,7 @@ class AccessStride:
         return self.steps is not None and bool(self.steps) and abs(self.steps[-1]) == 1 and not any(self.steps[:-1])
 
 
-def _subscripts(access: Access, n: int) -> list[tuple[isl.PwAff, list[Fraction] | None]]:
+def subscripts(access: Access, n: int) -> list[tuple[isl.PwAff, list[Fraction] | None]]:
     """The subscripts of an access with their coefficients."""
     known: list[tuple[isl.PwAff, list[Fraction] | None]] | None = access.__dict__.get("_subscripts")
     if known is None:
@@ -106,10 +106,10 @@ def move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which:
         return AccessStride(None)
     steps = []
     skip = scop.arrays[access.array].scope
-    for value, c in _subscripts(access, len(s.iterators))[skip:]:
+    for value, c in subscripts(access, len(s.iterators))[skip:]:
         if c is None:
             if any(x and value.involves_dims(isl.dim_type.in_, d, 1) for d, x in enumerate(change)):
                 return AccessStride(None)
             c = [Fraction(0)] * len(s.iterators)
-        steps.append(sum((a * b for a, b in zip(c, change, strict=True)), Fraction(0)))
+        steps.append(sum((a * b for a, b in zip(c, change, strict=True) if a and b), Fraction(0)))
     return AccessStride(tuple(steps))

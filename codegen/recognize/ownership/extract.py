@@ -12,6 +12,7 @@ import islpy as isl
 from codegen.recognize.ownership.algebra import Matrix, Row
 from codegen.recognize.ownership.model import Coordinate, Form, NestFrame, Reference, ThreadAxis
 from codegen.record import record
+from codegen.scop.memo import remember
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import SHARED, THREADED, Band, Loop, Node, enclosing, has_band, statements, walk
 
@@ -59,6 +60,7 @@ def _own(exprs: Mapping[str, isl.PwAff], nest: BlockedNest) -> dict[str, isl.PwA
     return {n: exprs[n] for n in nest.names}
 
 
+@remember(1024)
 def reference(scop: Scop, s: Statement, number: int) -> Reference:
     """One access of a statement with its subscript matrix."""
     a = s.accesses[number]
@@ -100,7 +102,7 @@ def _offset(aff: isl.Aff, scop: Scop) -> Row:
 
 
 def _fraction(v: isl.Val) -> Fraction:
-    return Fraction(v.get_num_si(), v.get_den_val().get_num_si())
+    return Fraction(v.get_num_si(), 1 if v.is_int() else v.get_den_val().get_num_si())
 
 
 def axis(scop: Scop, name: str, values: Mapping[str, isl.PwAff]) -> ThreadAxis:

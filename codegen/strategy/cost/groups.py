@@ -11,6 +11,7 @@ from codegen.machine import Machine
 from codegen.recognize.access.domain_shape import extent
 from codegen.recognize.access.strides import coefficients
 from codegen.record import record
+from codegen.scop.memo import remember
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Path, enclosing, has_band, kids, statements
 from codegen.strategy.cost.lengths import SIZE, Sizes, mean_lengths
@@ -116,5 +117,11 @@ def _fixed_length(p: Program, name: str, around: Sequence[Loop], k: int) -> bool
 
 def stepped(lp: Loop, stmt: str) -> int | None:
     """The iterator that a loop steps through for a statement; None when it is not just one."""
-    moving = [k for k, c in enumerate(coefficients(lp.exprs[stmt], lp.exprs[stmt].dim(isl.dim_type.in_)) or ()) if c]
+    return _stepped(lp.exprs[stmt])
+
+
+@remember(4096)
+def _stepped(value: isl.PwAff) -> int | None:
+    """Asked for every group of statements and every order that is tried."""
+    moving = [k for k, c in enumerate(coefficients(value, value.dim(isl.dim_type.in_)) or ()) if c]
     return moving[0] if len(moving) == 1 else None

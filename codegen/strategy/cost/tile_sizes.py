@@ -9,7 +9,7 @@ import islpy as isl
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Tile
-from codegen.recognize.access.strides import AccessStride, coefficients, move
+from codegen.recognize.access.strides import AccessStride, coefficients, move, subscripts
 from codegen.scop.distance import bounds, constant
 from codegen.scop.memo import remember
 from codegen.scop.model import Scop, Statement
@@ -220,8 +220,7 @@ def footprint(scop: Scop, stmts: Sequence[Statement], band: Sequence[Loop], size
         for a in s.accesses:
             array = scop.arrays[a.array]
             cells = 1
-            for k in range(array.scope, a.index.dim(isl.dim_type.out)):
-                c = coefficients(a.index.get_pw_aff(k), n)
+            for _, c in subscripts(a, n)[array.scope :]:
                 cells *= 1 + int(sum(abs(x) * (w - 1) for x, w in zip(c, width, strict=True))) if c else 64
             boxes[a.array] = max(boxes.get(a.array, 0), cells * array.elem.bytes)
     return sum(boxes.values())
