@@ -84,3 +84,16 @@ def test_tracebacks_show_the_source(package: Path) -> None:
                  "except ValueError: print(traceback.format_exc())")  # fmt: skip
     assert "raise" in shown
     assert f'"{package / "part.py"}",' in shown
+
+
+def test_what_regions_need_is_one_piece(package: Path) -> None:
+    """Each module of it is imported when it is asked for, and one that has changed is compiled anew."""
+    _write(package / "part.py", 'import small.inner\nVALUE = small.inner.VALUE\nprint("part")\n')
+    _write(package / "inner.py", 'VALUE = "inner"\n')
+    keep = "modules._FIRST, modules._REGION = (), 'part'"
+    _run(package, keep, "modules.keep()")
+    assert _run(package, "print(*(e[6] for e in modules._read()._entries.values()))") == ["-1", "0", "1"]
+    told = _run(package, "modules.use()", "import small.inner", "print('small.part' in sys.modules)", REACHED)
+    assert told == ["False", "part", "inner", "_Kept", str(package / "part.py")]
+    _write(package / "inner.py", 'VALUE = "other"\n', 10**9 + 1)
+    assert _after_keep(package)[:3] == ["part", "other", "_Kept"]
