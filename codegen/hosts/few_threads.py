@@ -38,7 +38,7 @@ def with_few_threads(job: RegionJob, made: ProvenRegion) -> ProvenRegion:
     if not _in_strips(few) or few.program.scop is not scop or any(_takes_memory(scop, x.code) for x in (made, few)):
         return made
     lines = next(d.loops[0][1] for d in few.plan.directives if isinstance(d, Tile))
-    text = f"with at most {FEW_THREADS} threads, strips of {lines} lines of a large matrix serve all its products"
+    text = f"on one thread, strips of {lines} lines of a large matrix serve all its products"
     told = Diagnostic(Severity.REMARK, "few-threads", text, scop.loc, kind="passed")
     code = ByThreads(FEW_THREADS, sizes, *_limits(product, machine), few.code, made.code)
     return replace(made, code=code, remarks=(*made.remarks, told))

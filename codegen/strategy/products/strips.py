@@ -34,8 +34,9 @@ from codegen.transform.program import Program
 # Lines in a strip: enough to make little of the ends, few enough to stay in the second cache. Neoverse N1, f64,
 # 4000 x 4000, the two products of bicg: 13.0 ms in strips of 4, 13.2 of 8, 13.7 of 16, 13.9 of 32, 15.7 one by one.
 MOST_LINES = 16
-# Up to so many threads, one that reads the matrix once is as fast as all that read it twice.
-FEW_THREADS = 2
+# Up to so many threads, one that reads the matrix once is as fast as all that read it twice. Neoverse N1, f64, two
+# threads that share each product against one in strips, n = 400, 1000, 2000: atax 1.5, 1.3, 1.4, bicg 1.8, 1.4, 1.3.
+FEW_THREADS = 1
 
 Find = Callable[[str, int], "Contraction | None"]
 

@@ -73,7 +73,7 @@ int main(void)
   return 0;
 }
 """
-TEST = "if (tw_max_threads() <= 2 && (double)m * n > TW_SIZE(TW_VECTOR_BYTES > 16 ? 262144 : 131072)) {"
+TEST = "if (tw_max_threads() <= 1 && (double)m * n > TW_SIZE(TW_VECTOR_BYTES > 16 ? 262144 : 131072)) {"
 
 
 @cache
@@ -116,7 +116,7 @@ def test_same_bits(threads: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "old, new",
     [
-        ("threads() <= 2", "threads() <= 3"),
+        ("threads() <= 1", "threads() <= 3"),
         ("(double)m * n", "(double)m++ * n"),
         ("+= 16", "+= 17"),
         ("    } else {\n", "    }\n"),
