@@ -9,7 +9,7 @@ from dataclasses import replace
 from codegen.ast.ctree import CNode
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.hosts.few_threads import with_few_threads
-from codegen.hosts.one_thread import peeled, threads_only
+from codegen.hosts.one_thread import for_much_work, peeled, threads_only
 from codegen.hosts.variants import PrintedRegion, for_all_variants, read_back
 from codegen.machine import Machine
 from codegen.plan.text import show
@@ -86,7 +86,8 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     found = None if alone else for_all_variants(scop, made.code, threads, around, machine)
     assumed = found is not None  # blocks are computed when the program runs, and tiles are those of its processor
     if found is None:
-        views = region_views(scop, made.code, threads, alone)
+        much = threads is True and not alone and for_much_work(made.plan)
+        views = region_views(scop, made.code, threads, alone, for_much=much)
         emitted = region_text(views, around)
         _check(scop, read_back(emitted))
         found = PrintedRegion(views, emitted, finished(emitted, around))

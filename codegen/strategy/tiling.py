@@ -14,7 +14,7 @@ from codegen.scop.distance import is_zero
 from codegen.scop.tree import Band, Loop, Seq, enclosing, has_band, loops, statements
 from codegen.strategy import remarks as sentences
 from codegen.strategy.author import Author
-from codegen.strategy.cost.latency import SKEWED, worth_rows
+from codegen.strategy.cost.latency import worth_skewed_rows
 from codegen.strategy.cost.predicted import iteration_cycles
 from codegen.strategy.cost.tile_sizes import (
     STRIP,
@@ -129,7 +129,7 @@ def _wavefront(author: Author, site: Site) -> None:
         raise Unsuited(author.why)
     shape = " by ".join(str(n) if n else "all" for n in sizes)
     text = f"tiles of {shape}; threads take rows of them in turn, one behind the other"
-    pays = waits and worth_rows(author.p, names, author.machine, SKEWED)
+    pays = waits and worth_skewed_rows(author.p, names, author.machine)
     rows = side_by_side(author.p.scop, loops_, names[0]) if pays else ()
     if any(author.all_or_none(steps) for steps in rows):
         text += f", {ROWS} rows of a tile side by side"

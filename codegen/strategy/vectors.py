@@ -18,6 +18,7 @@ from codegen.scop.tree import INTERLEAVED, ON_THREADS, Band, enclosing, has_band
 from codegen.strategy.author import Author
 from codegen.strategy.cost.cycles import PEELED
 from codegen.strategy.cost.predicted import iteration_cycles
+from codegen.strategy.cost.tile_sizes import WRITTEN_OUT as FEW
 from codegen.strategy.cost.tile_sizes import written_out
 from codegen.strategy.knobs.rows import new_rows, vectors
 from codegen.strategy.loops.outer_vectors import around_taps, through_few_steps
@@ -76,10 +77,23 @@ def _accumulates_in_registers(p: Program, names: Sequence[str]) -> bool:
     return all(stays) and all(written_out(p.scop, lp, names, PEELED) for lp in around[-2:])
 
 
+def _folds_integers(p: Program, names: Sequence[str]) -> bool:
+    """Does the innermost loop fold integers into one place, with all its statements? Marked for vectors, compilers do
+    not write it out, and join lanes behind every few steps, where the loop around would have vectors. 7 taps of u8,
+    Neoverse N1: 0.05 of gcc's speed."""
+    around = enclosing(p.tree, names[0])
+    for s in map(p.scop.statement, names):
+        target = s.accesses[s.target]
+        if not p.scop.arrays[target.array].elem.is_int or not move(p.scop, s, target, around, len(around) - 1).still:
+            return False
+    return True
+
+
 def _written_out(author: Author, site: Site) -> None:
     if _accumulates_in_registers(author.p, site.stmts):
         return
-    if not written_out(author.p.scop, site.band.loops[-1], site.stmts):
+    most = PEELED if _folds_integers(author.p, site.stmts) else FEW
+    if not written_out(author.p.scop, site.band.loops[-1], site.stmts, most):
         raise Unsuited(NOT_THIS_KIND)
     try:
         _around(author, site)

@@ -154,7 +154,9 @@ def _rendered(around: Surroundings, made: RegionViews) -> tuple[str, str, tuple[
     tests = (guard_text(scop, made.ints), around.alias, "tw_max_threads() > 1" if alone else "", made.enough)
     guard = all_of(tests)
     reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
-    reasons += [f"there is {'work for ' if made.enough else ''}more than one thread"] if alone else []
+    if alone or made.enough:
+        threads = "more than one thread" if alone else "tiles"
+        reasons.append(f"there is {'work for ' if made.enough else ''}{threads}")
     room = room_of(scop, made.tree, guard)
     if room is not None:
         made.ints.helpers.update(functions_of(room.when, room.bytes, *room.parts))

@@ -31,8 +31,8 @@ class RegionViews:
     helpers       what they call, and what is called by texts that `ints` prints from now on
     kernels       what they call, and then what their variants call
     short         the region with variables in place of members, and `declarations` of these by name
-    enough        the test that there is work for threads, where the region has nothing else to offer
-    threads_only  whether that is so
+    enough        the test that there is work for threads, where the region has nothing to offer for less
+    threads_only  whether it has nothing else to offer
     """
 
     scop: Scop
@@ -59,9 +59,10 @@ def region_views(
     threads_only: bool = False,
     variants: Sequence[Blocks] = (),
     blocks: Blocks | None = None,
+    for_much: bool = False,
 ) -> RegionViews:
-    """The region as views. `threads_only`: it has nothing but threads to offer. Products are in their own blocks, or in
-    `blocks`, and for variants of the machine in those of `variants`."""
+    """The region as views. `threads_only`: it has nothing but threads to offer; `for_much`: nothing to little work.
+    Products are in their own blocks, or in `blocks`, and for variants of the machine in those of `variants`."""
 
     def build(of: Scop, helpers: set[str]) -> tuple[ViewBuilder, tuple[View, ...]]:
         makers = pragma_makers(of, threads)
@@ -72,7 +73,7 @@ def region_views(
 
     helpers: set[str] = set()
     builder, views = build(scop, helpers)
-    enough = _enough(builder) if threads_only else ""
+    enough = _enough(builder) if threads_only or for_much else ""
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
     always = [guard_text(scop, ints), *(v.head for v in views if v.kind in ("for", "if"))]
     short, declarations = with_locals(scop, " ".join(always), reserved(scop))
@@ -83,9 +84,15 @@ def region_views(
     ends = (View("stmt", o.end) for o in scop.own if o.end)
     views = (*ahead_numbers(short, bool(threads), words_of(views)), *views, *ends)
     if enough:
-        views = tuple(replace(v, pragma=v.pragma.replace(f" if(parallel: {enough})", "")) for v in views)
+        views = tuple(_unasked(v, f" if(parallel: {enough})") for v in views)
     kernels = tuple(map(frozenset, (builder.kernels, *builder.variant_kernels)))
     return RegionViews(scop, tree, threads, views, helpers, kernels, ints, short, declarations, enough, threads_only)
+
+
+def _unasked(v: View, clause: str) -> View:
+    """A view, and what it holds, without a clause that asks once more what is known ahead of it."""
+    body = tuple(_unasked(x, clause) for x in v.body)
+    return replace(v, pragma=v.pragma.replace(clause, ""), body=body)
 
 
 def with_variant(views: tuple[View, ...], number: int) -> tuple[View, ...]:

@@ -197,6 +197,7 @@ class ViewBuilder:
         turn, now = f"{name}_turn", {**names, node.var: name}
         ints = IntPrinter({p.name: p for p in self.scop.params}, {**names, turn: turn}, self.helpers)
         pragma = self.pragmas[PIPELINED](node, ints)
+        self.tests.append("" if names else pragma.test)
         taken = taken | {name, turn}
         self._inside, self._stage = True, (stage, turn)
         body = self._views(node.body, now, held, taken)

@@ -170,15 +170,14 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
   const tw_f64x2u v0 = TW_S1_S2_X2(A, i); const tw_f64x2u v1 = TW_S1_S2_X2(A, i + 1); \
   const tw_f64x2u v2 = TW_S1_S2_X2(A, i + 2); const tw_f64x2u v3 = TW_S1_S2_X2(A, i + 3); \
   TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3
-      /* The fast version assumes: arrays do not overlap. */
-      if (tw_apart(2, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(B, 0, n) })) {
+      /* The fast version assumes: arrays do not overlap, and there is work for tiles. */
+      if (tw_apart(2, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(B, 0, n) })
+          && (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN) {
         const long t_ahead = tw_even_tiles(steps, 8);
         {
           tw_place tw_line[TW_LINE];
           tw_begin(tw_line);
-#pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
-    if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN) \
-    firstprivate(A, B, n, steps, t_ahead)
+#pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) firstprivate(A, B, n, steps, t_ahead)
           /* tiles of 8, on threads, one behind the other */
           for (long tt_turn = tw_thread(); 8 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
             const long tt = 8 * tt_turn - t_ahead;

@@ -23,15 +23,25 @@ AT_ONCE = 2.5
 # Rows of a skewed nest side by side: every point is computed from memory and its neighbours are far away. Waiting to
 # working cycles, and the speed of gcc's code, Neoverse N1: wavefront 18 to 3, 1.8; seidel-2d 24 to 8, 2.9; dtw-banded
 # 14 to 12, 0.93; palindrome 6 to 6, 0.83; lcs 5 to 6, 0.74, one row after the other 1.7; smith-waterman 13 to 22, 0.57.
-SKEWED = 2.0
+# Where rows begin is computed for every point: sums over rectangles, 4 to 3 (8 to 3 where nothing is known of the
+# processor), took 7.5 cycles a point, 0.65.
+SKEWED, SKEWED_POINT = 1.5, 4.0
 
 
-def worth_rows(p: Program, names: Sequence[str], machine: Machine, margin: float = 1.0) -> bool:
-    """Do the innermost of these statements wait longer than they work? matrix-chain 3 to 7 cycles, 0.53 of gcc side by
-    side; sums of products 2 to 1.6, from 1.2 to 2.0."""
+def worth_skewed_rows(p: Program, names: Sequence[str], machine: Machine) -> bool:
+    """Do they wait longer than they work in rows of a skewed nest side by side?"""
+    return worth_rows(p, names, machine, SKEWED, SKEWED_POINT)
+
+
+def worth_rows(
+    p: Program, names: Sequence[str], machine: Machine, margin: float = 1.0, besides: float = 0.0
+) -> bool:
+    """Do the innermost of these statements wait longer than they work, and that by a `margin`? `besides` their own
+    work, each takes so many cycles. matrix-chain 3 to 7 cycles, 0.53 of gcc side by side; sums of products 2 to 1.6,
+    from 1.2 to 2.0."""
     depth = max(len(p.scop.statement(n).iterators) for n in names)
     inner = [n for n in names if len(p.scop.statement(n).iterators) == depth]
-    return waiting(p, inner, machine) > margin * working(p.scop, inner)
+    return waiting(p, inner, machine) > margin * (working(p.scop, inner) + besides)
 
 
 def waiting(p: Program, names: Sequence[str], machine: Machine) -> float:

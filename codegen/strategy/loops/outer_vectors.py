@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
+import islpy as isl
+
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Order, Tile, Vector
 from codegen.recognize import lanes
@@ -31,7 +33,7 @@ from codegen.recognize.access.strides import move, step_of
 from codegen.recognize.ownership.registers import Direction, RegisterBudget, RegisterRows, TileSide, register_tile
 from codegen.record import record
 from codegen.scop.expr import Binary, walk
-from codegen.scop.model import Statement
+from codegen.scop.model import Access, Statement
 from codegen.scop.tree import Band, Loop, enclosing, has_band, loops, statements
 from codegen.scop.types import CType
 from codegen.strategy.cost.cycles import ACCESSES
@@ -152,7 +154,7 @@ def _moving(p: Program, s: Statement, elem: CType, lane: int, steps: Sequence[in
     for number, a in enumerate(s.accesses):
         along = move(p.scop, s, a, around, lane)
         stays = all(move(p.scop, s, a, around, k).still for k in steps)
-        if along.unit and p.scop.arrays[a.array].elem != elem:
+        if along.unit and not lies_in_rows(p, a, elem):
             return 0
         if not stays and a.array == s.accesses[s.target].array:
             return 0
@@ -175,7 +177,7 @@ def _window(p: Program, s: Statement, elem: CType, rows: int) -> bool:
         inside = [move(p.scop, s, a, around, n - k).steps for k in range(1, rows + 1)]
         if lane.still and number != s.target:
             continue
-        if not lane.unit or p.scop.arrays[a.array].elem != elem:
+        if not lane.unit or not lies_in_rows(p, a, elem):
             return False
         slides = any(x is not None and any(x) and not any(x[:-1]) for x in inside)
         stays = all(x is not None and not any(x) for x in inside)
@@ -207,7 +209,7 @@ def _slides(p: Program, s: Statement, elem: CType) -> bool:
     for a, (lane, row) in zip(s.accesses, along, strict=True):
         if lane.still:
             continue
-        if not lane.unit or row.steps is None or any(row.steps[:-1]) or p.scop.arrays[a.array].elem != elem:
+        if not lane.unit or row.steps is None or any(row.steps[:-1]) or not lies_in_rows(p, a, elem):
             return False
     return True
 
@@ -235,6 +237,14 @@ def _long_products(elem: CType, stmts: Sequence[Statement]) -> bool:
 
 def _uses(stmts: Sequence[Statement], op: str) -> bool:
     return any(s.op == op + "=" or any(isinstance(e, Binary) and e.op == op for e in walk(s.rhs)) for s in stmts)
+
+
+def lies_in_rows(p: Program, a: Access, elem: CType) -> bool:
+    """Are neighbours along the last subscript next to each other in memory, of this type? Members of structs are not:
+    a loop put outside for vectors of them would have none. Positions moved by velocities, 20000 structs of four f64, 4
+    steps, Neoverse N1: 0.55 of gcc's speed."""
+    array = p.scop.arrays[a.array]
+    return array.elem == elem and lanes.in_row(a, a.index.dim(isl.dim_type.out))
 
 
 def arithmetic(p: Program, s: Statement, elem: CType) -> bool:

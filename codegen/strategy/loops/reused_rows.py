@@ -13,7 +13,7 @@ from codegen.plan.model import LoopRef, Vector
 from codegen.recognize.access.strides import move
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT, Band, enclosing, statements
-from codegen.strategy.loops.outer_vectors import arithmetic, lane_type
+from codegen.strategy.loops.outer_vectors import arithmetic, lane_type, lies_in_rows
 from codegen.transform.program import Program
 
 TIMES = 4
@@ -42,6 +42,6 @@ def _same_lines(p: Program, s: Statement) -> bool:
             return False
         if again.steps is None or any(again.steps[:-1]):
             return False
-        if along.unit and p.scop.arrays[a.array].elem != p.scop.arrays[target.array].elem:
+        if along.unit and not lies_in_rows(p, a, p.scop.arrays[target.array].elem):
             return False
     return True

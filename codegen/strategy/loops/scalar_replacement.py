@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.machine import Machine
+from codegen.recognize.access.ctypes import type_of
+from codegen.recognize.access.dereferenceable import always
 from codegen.recognize.access.reuse import just_written, used_again
 from codegen.recognize.access.strides import move
+from codegen.recognize.stores import conditional
 from codegen.record import record
-from codegen.scop.expr import Ref, Ternary
+from codegen.scop.expr import Cast, Ref, Ternary
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import FoundLoop, enclosing, statements
 from codegen.scop.types import CType
@@ -74,7 +77,8 @@ def replacement_gain(p: Program, place: FoundLoop, machine: Machine) -> Replacem
         array = body[first].accesses[u.number].array
         ends = [k for k, s in enumerate(body) if s.accesses[s.target].array == array]
         registers = max(registers, _around({first: start}, links, ends, 0.0) / u.age)
-        memory = max(memory, (_around({first: start}, links, ends, far) + far) / u.age)
+        back = 0.0 if u.age == 1 and _forwarded(p.scop, body, first, u.number) else far
+        memory = max(memory, (_around({first: start}, links, ends, far) + back) / u.age)
     copies = sum(u.age for u in again) / WIDTH
     rest = max(each.issue, each.fetch)
     return ReplacementGain(max(rest, memory), max(rest, registers, copies))
@@ -113,6 +117,33 @@ def _rarely(s: Statement) -> bool:
     target = s.accesses[s.target]
     sides = [s.accesses[e.access] for e in (s.rhs.yes, s.rhs.no) if isinstance(e, Ref)]
     return any(a.array == target.array and a.relation.is_equal(target.relation) for a in sides)
+
+
+def _forwarded(scop: Scop, body: Sequence[Statement], first: int, number: int) -> bool:
+    """Does a compiler take a value of the iteration before from its register by itself (partial redundancy elimination
+    along the back edge)? One that is always read, and that the last store into memory has left there, for all the
+    compiler knows. Neoverse N1, of gcc's speed in registers of ours: edit distances 0.85, running sums of f32 0.96;
+    lcs, which reads it under a condition, 2.1."""
+    read = body[first].accesses[number]
+    if not any(isinstance(e, Ref) and e.access == number for e in always(body[first].rhs)):
+        return False
+    elem = scop.arrays[read.array].elem
+    stored = [scop.arrays[s.accesses[s.target].array] for s in body]
+    seen = [k for k, a in enumerate(stored) if not a.inside and _may_be(elem, a.elem)]
+    if [stored[k].name for k in seen] != [read.array]:
+        return False
+    last = body[seen[0]]
+    return not conditional(last) and not _converted(scop, last, elem)
+
+
+def _converted(scop: Scop, s: Statement, elem: CType) -> bool:
+    """Is what a statement stores computed in a type of another width? Then the value that comes back is none that a
+    register holds: edit distances in `uint16_t`, computed in `int`, 1.06 of gcc's speed in registers of ours."""
+    value = s.rhs
+    while isinstance(value, Cast):
+        value = value.arg
+    kind = type_of(scop, s, value)
+    return kind is None or kind.bits != elem.bits
 
 
 def _through(scop: Scop, s: Statement, number: int, machine: Machine) -> float:

@@ -15,7 +15,7 @@ from codegen.recognize.access.strides import AccessStride, move
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, statements
 from codegen.scop.types import CType
-from codegen.strategy.loops.outer_vectors import arithmetic, has_vectors
+from codegen.strategy.loops.outer_vectors import arithmetic, has_vectors, lies_in_rows
 from codegen.transform.program import Program
 
 BYTES = 16  # wider vectors take more steps to transpose on processors that have them
@@ -51,7 +51,7 @@ def _transposed_reads(p: Program, s: Statement, elem: CType, written: set[str]) 
         lane, row = (move(p.scop, s, a, around, len(around) - k) for k in (2, 1))
         if read and lane.still:
             continue
-        if array.inside or array.elem != elem:
+        if array.inside or not lies_in_rows(p, a, elem):
             return None
         if not _forwards(lane):
             if not read or a.array in written or not _forwards(row):

@@ -108,13 +108,38 @@ def test_loops_that_wait_for_memory_do_not_carry() -> None:
 
 
 def test_what_an_iteration_waits_for() -> None:
-    """A sum of doubles: an addition in registers, a store and a load more through memory."""
-    model = model_region(open_source("in.c", source("down"), GenOptions()).slices[0], GenOptions())
+    """A sum of doubles: an addition in registers, a store and a load more through memory, where another store stands
+    between them."""
+    body = "for (int i = n - 1; i >= 0; i--) { y[i] = 0.5 * y[i + 1] + x[i]; z[i] = x[i]; }"
+    text = source("down").replace(CASES["down"][1], body)
+    model = model_region(open_source("in.c", text, GenOptions()).slices[0], GenOptions())
     assert model is not None
     (place,) = loops(model.program.tree)
     machine = load("neoverse-n1")
     found = replacement_gain(model.program, place, machine)
     assert found is not None and found.pays and found.before == found.after + machine.load_latency
+
+
+FORWARDED = {
+    "always read": ("for (int i = 1; i < n; i++) y[i] = y[i - 1] + x[i];", True),
+    "another type is stored": ("for (int i = 1; i < n; i++) { y[i] = y[i - 1] + x[i]; L[0][i] = i; }", True),
+    "another width": ("for (int i = 1; i < n; i++) L[0][i] = (int)((long)L[0][i - 1] + i);", False),
+    "a store between": ("for (int i = 1; i < n; i++) { y[i] = y[i - 1] + x[i]; z[i] = x[i]; }", False),
+    "under a condition": ("for (int i = 1; i < n; i++) y[i] = x[i] > 0 ? y[i - 1] + x[i] : x[i];", False),
+    "two iterations ago": ("for (int i = 2; i < n; i++) y[i] = y[i - 2] + x[i];", False),
+}
+
+
+@pytest.mark.parametrize("name", FORWARDED)
+def test_what_compilers_forward_by_themselves(name: str) -> None:
+    """The last store's value, always read in the next iteration: variables of ours only stand in the way."""
+    body, forwarded = FORWARDED[name]
+    text = source("scan").replace(CASES["scan"][1], body)
+    model = model_region(open_source("in.c", text, GenOptions()).slices[0], GenOptions())
+    assert model is not None
+    (place,) = loops(model.program.tree)
+    found = replacement_gain(model.program, place, load("neoverse-n1"))
+    assert found is not None and (found.before > found.after) is not forwarded
 
 
 def test_a_way_leads_through_several_statements() -> None:
