@@ -1,9 +1,10 @@
 """Interchange for reductions down the columns of an array: a loop along the rows goes innermost instead.
 
-best[i][j] = max over k of best[i][k] + best[k + 1][j] goes down a column for every element. Where steps into an element
-may be swapped, each k can do its step for a whole line of j: that is a loop for vectors. What else is done for the
-element of j comes ahead of all that in loops of its own, where dependences allow it; what waits for results of earlier
-elements, and is waited for by later ones, is done when k arrives at j.
+best[i][j] = max over k of best[i][k] + best[k + 1][j] goes down a column for every element. Where dependences allow it,
+each k can do its step for a whole line of j: that is a loop for vectors, and steps into one element keep their order
+unless they may be swapped. What else is done for the element of j comes ahead of all that in loops of its own, where
+dependences allow it; what waits for results of earlier elements, and is waited for by later ones, is done when k
+arrives at j.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def row_order(orders: Sequence[Program], machine: Machine) -> RowReductions | No
     if GAIN * _both(best, machine) > _both(least, machine):
         return RowReductions(best, now, other, False, ())
     text = (
-        "steps into an element may be swapped, so that loops run along rows: about "
+        "each step of the reductions is done for a whole row, so that loops run along rows: about "
         f"{short(now)} cycles with parameters of {SIZE}, {short(cycles(orders[0], machine))} in the source's order"
     )
     told = Diagnostic(Severity.REMARK, "row-reductions", text, best.scop.loc, kind="passed")
@@ -131,7 +132,7 @@ def _candidates(p: Program, path: Path, node: Node) -> Iterator[Node]:
         for unit in kids(node.child) if isinstance(node.child, Seq) else ():
             if isinstance(unit, Band) and len(unit.loops) == 1 and isinstance(unit.child, Leaf):
                 around = enclosing(p.tree, unit.child.stmt)
-                if _worth(p, unit.child.stmt, len(around) - 2):
+                if _along_rows(p, unit.child.stmt, len(around) - 2):
                     yield from _together(p, node, unit.child, around)
     elif not path or len(statements(at(p.tree, path[:-1]))) > 1:
         yield from _alone(p, node, names[0])
@@ -140,11 +141,6 @@ def _candidates(p: Program, path: Path, node: Node) -> Iterator[Node]:
 def _has_rows(p: Program, name: str) -> bool:
     """Could a loop around the statement run along rows, were its order free?"""
     return any(_along_rows(p, name, k) for k in range(len(enclosing(p.tree, name)) - 1))
-
-
-def _worth(p: Program, name: str, which: int) -> bool:
-    s = p.scop.statement(name)
-    return s.accesses[s.target].array in p.deps.folds and _along_rows(p, name, which)
 
 
 def _along_rows(p: Program, name: str, which: int) -> bool:
@@ -169,7 +165,7 @@ def _alone(p: Program, node: Band, name: str) -> Iterator[Node]:
         return
     first = len(around) - len(own)
     for k, lines in enumerate(own[:-1]):
-        if not _worth(p, name, first + k):
+        if not _along_rows(p, name, first + k):
             continue
         rest = [lp for lp in own if lp is not lines]
         for ways in product((False, True), repeat=len(rest)):

@@ -1,4 +1,4 @@
-"""Interval dynamic programming: where steps into an element may be swapped, loops run along lines, exactly."""
+"""Interval dynamic programming: loops run along lines where dependences allow it, exactly."""
 
 from __future__ import annotations
 
@@ -121,6 +121,16 @@ def test_floating_point_keeps_its_order_until_told(tmp_path: Path) -> None:
     assert {"reduction-order"} == remarks(PAIRS, "double") & {"reduction-order", "row-reductions"}
     free = {d.id for d in same([PAIRS], "double", GenOptions(reassociate=True), tmp_path)}
     assert "row-reductions" in free and "reduction-order" not in free
+
+
+@pytest.mark.parametrize("element", ["double", "float"])
+def test_floating_point_in_order_where_nothing_else_ties_a_line(element: str, tmp_path: Path) -> None:
+    """All that comes ahead of the steps is there for a whole line: then k may be outside with its order kept."""
+    first = f"{INTERVALS} {{ A[i][j] = A[i + 1][j] + b[j]; {OVER_K} }}"
+    more = first.replace("A[k + 1][j]", "A[k + 1][j] + B[i][j]")
+    chain = f"{INTERVALS} {{ A[i][j] = b[j]; for (int k = i + 1; k < j; k++) A[i][j] = A[k][j] - A[i][j] * A[i][k]; }}"
+    found = same([first, more, chain], element, GenOptions(), tmp_path)
+    assert [d.id for d in found if d.id in ("row-reductions", "reduction-order")] == ["row-reductions"] * 3
 
 
 def test_narrow_integers_whose_sums_are_cut_off_are_not_free() -> None:
