@@ -20,6 +20,7 @@ from codegen.recognize.access.domain_shape import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.region_model import Modelled, model_region, site_in
+from codegen.source.macro_tables import Macro, tables_at
 from codegen.source.parse import parse_with_gaps
 from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import written
@@ -32,6 +33,7 @@ from codegen.targets.registry import target_named
 from codegen.versions import Versions, versions_of
 
 STEM = "result"  # of the files of the target
+_END = 1 << 60  # a line behind all others
 PART = 100_000  # between the numbers of a region and of a part of it
 
 
@@ -123,16 +125,34 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     body, above = splice(source.text, changed, versions.marks if versions else ()), support
     if versions is not None:
         body, above = versions.of(body, support, NameSpelling(), "")
-    result, support = with_cases(source.text[start:], support, [(c.harness, c.result) for c in checked.cases], versions)
+    wrapped = [(c.harness, *with_macros(source, c)) for c in checked.cases]
+    result, support = with_cases(source.text[start:], support, [(h, made) for h, _, made in wrapped], versions)
     head = f"{banner}{source.text[:start]}"
     ending = source.pre.language.endings[0]
     return {
         **{f"{STEM}{ending}": text for ending, text in extra.files},
-        f"original{ending}": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
+        f"original{ending}": f"{source.text}\n{cases_text([(h, own) for h, own, _ in wrapped])}",
         f"result{ending}": f"{head}{support}{extra.support}{result}",
         f"source{ending}": source.text,
         f"generated{ending}": f"{head}{above}{extra.support}{body[start:]}",
     }
+
+
+def with_macros(source: Opened, case: CheckedRegion) -> tuple[str, str]:
+    """A region's two texts for the end of the file, with its macros as they are where it stands: `#undef` behind it, or
+    another definition, does not count."""
+    last = tables_at(source.pre.changes, [_END], source.pre.system_headers)[_END] if source.pre.changes else {}
+    changed = [m for n, m in source.baked[case.outcome.index].macros.items() if last and last.get(n) != m]
+    before = "".join(f"#undef {m.name}\n{_definition(m)}" for m in changed)
+    behind = "".join(f"\n#undef {m.name}\n{_definition(last.get(m.name))}" for m in changed)
+    original, result = (f"{before}{text}{behind}" for text in (case.original, case.result))
+    return original, result
+
+
+def _definition(m: Macro | None) -> str:
+    if m is None:
+        return ""
+    return f"#define {m.name}{'' if m.params is None else '(' + ', '.join(m.params) + ')'} {m.body}\n"
 
 
 def extra_sources(options: GenOptions) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import codegen
 from codegen.checking.compare import check
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
@@ -277,3 +278,26 @@ def test_code_that_is_switched_off_looks_at_variables(tmp_path: Path, size: str)
     out = _generated(tmp_path, text)
     for compiler in with_openmp():
         assert _run(tmp_path, out, compiler, "-DDEBUG") == (_run(tmp_path, text, compiler, "-DDEBUG")[0], "")
+
+
+def test_check_sees_macros_as_regions_do() -> None:
+    """Those that end with `#undef` behind the region, or mean something else by then."""
+    source = """
+#define BY(x) ((x) * 2)
+#define K 3
+void f(int n, double *a) {
+#pragma scop
+  for (int i = 0; i < n; i++) a[i] = BY(a[i]) + K;
+#pragma endscop
+}
+#undef BY
+#undef K
+#define K 4
+void g(int n, double *a) {
+#pragma scop
+  for (int i = 0; i < n; i++) a[i] += K;
+#pragma endscop
+}
+"""
+    report = codegen.check(source)
+    assert report.ok, report.lines
