@@ -86,8 +86,8 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     found = None if alone else for_all_variants(scop, made.code, threads, around, machine)
     assumed = found is not None  # blocks are computed when the program runs, and tiles are those of its processor
     if found is None:
-        much = threads is True and not alone and for_much_work(made.plan)
-        views = region_views(scop, made.code, threads, alone, for_much=much)
+        much = threads is True and for_much_work(made.plan)
+        views = region_views(scop, made.code, threads, "threads" if alone else "work" if much else "")
         emitted = region_text(views, around)
         _check(scop, read_back(emitted))
         found = PrintedRegion(views, emitted, finished(emitted, around))

@@ -122,7 +122,7 @@ def emit_region(
     scop: Scop, tree: CNode, around: Surroundings, threads: Threads, threads_only: bool = False
 ) -> RegionText:
     """The region's new text. `threads_only`: it has nothing but threads to offer."""
-    return region_text(region_views(scop, tree, threads, threads_only), around)
+    return region_text(region_views(scop, tree, threads, "threads" if threads_only else ""), around)
 
 
 def region_text(made: RegionViews, around: Surroundings) -> RegionText:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from codegen.ast.ctree import CNode
 from codegen.record import record
@@ -22,6 +22,8 @@ from codegen.target.view import Blocks, ViewBuilder, reserved
 
 if TYPE_CHECKING:
     from codegen.target.emit import Kernel
+
+OnlyFor: TypeAlias = Literal["", "threads", "work"]  # without that, the loops as they were written are as good
 
 
 @record
@@ -56,13 +58,13 @@ def region_views(
     scop: Scop,
     tree: CNode,
     threads: Threads,
-    threads_only: bool = False,
+    only_for: OnlyFor = "",
     variants: Sequence[Blocks] = (),
     blocks: Blocks | None = None,
-    for_much: bool = False,
 ) -> RegionViews:
-    """The region as views. `threads_only`: it has nothing but threads to offer; `for_much`: nothing to little work.
-    Products are in their own blocks, or in `blocks`, and for variants of the machine in those of `variants`."""
+    """The region as views. `only_for`: it has nothing to offer but to threads, or to much work. Products are in their
+    own blocks, or in `blocks`, and for variants of the machine in those of `variants`."""
+    threads_only = only_for == "threads"
 
     def build(of: Scop, helpers: set[str]) -> tuple[ViewBuilder, tuple[View, ...]]:
         makers = pragma_makers(of, threads)
@@ -73,7 +75,7 @@ def region_views(
 
     helpers: set[str] = set()
     builder, views = build(scop, helpers)
-    enough = _enough(builder) if threads_only or for_much else ""
+    enough = _enough(builder) if only_for else ""
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
     always = [guard_text(scop, ints), *(v.head for v in views if v.kind in ("for", "if"))]
     short, declarations = with_locals(scop, " ".join(always), reserved(scop))
