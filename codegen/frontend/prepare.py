@@ -11,21 +11,21 @@ from pycparser import c_ast
 
 from codegen.frontend.parameters.derived import with_derived
 from codegen.frontend.parameters.filled import with_filled
-from codegen.frontend.rewrite.chosen_pointers import with_chosen_pointers
 from codegen.frontend.rewrite.hints import without_hints
 from codegen.frontend.rewrite.index_variables import with_index_elements
 from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.initial_values import with_first_values
 from codegen.frontend.rewrite.initializers import with_plain_initializers
 from codegen.frontend.rewrite.inline import with_inlined
-from codegen.frontend.rewrite.live_out_pointers import with_moved
 from codegen.frontend.rewrite.loops.canonical_loops import counted
 from codegen.frontend.rewrite.loops.counters import with_own_counters
 from codegen.frontend.rewrite.loops.searches import with_searches
 from codegen.frontend.rewrite.loops.swapped_pointers import with_parities
 from codegen.frontend.rewrite.loops.variable_steps import with_counted_steps
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
-from codegen.frontend.rewrite.pointers import with_bound
+from codegen.frontend.rewrite.pointers.bound import with_bound
+from codegen.frontend.rewrite.pointers.chosen import with_chosen_pointers
+from codegen.frontend.rewrite.pointers.live_out import with_moved
 from codegen.frontend.rewrite.side_effects import with_side_effects_first
 from codegen.frontend.rewrite.sizes import with_sizes_of_types
 from codegen.frontend.rewrite.typed import with_typed

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.address import Offsets
-from codegen.frontend.rewrite.pointer_steps import CountedWalk, Trips
+from codegen.frontend.rewrite.pointers.steps import CountedWalk, Trips
 from codegen.frontend.syntax.declarators import DeclaredType, literal_int
 from codegen.frontend.syntax.tree import names, typename
 from codegen.record import record

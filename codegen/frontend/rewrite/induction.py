@@ -17,7 +17,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.rewrite.closed_forms import StepSum, closed_form
 from codegen.frontend.rewrite.initial_values import Entries
-from codegen.frontend.rewrite.pointer_steps import CountedWalk, Steady, advance, trips
+from codegen.frontend.rewrite.pointers.steps import CountedWalk, Steady, advance, trips
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.live import addressed
 from codegen.frontend.syntax.origins import origins_of

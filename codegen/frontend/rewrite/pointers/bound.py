@@ -18,9 +18,9 @@ from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.address import Address, is_null, is_plain, pointee, total
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.prescan import prescan
-from codegen.frontend.rewrite.byte_views import Views
-from codegen.frontend.rewrite.pointer_expressions import Env
-from codegen.frontend.rewrite.pointer_loops import PointerLoops, is_pointer, with_init
+from codegen.frontend.rewrite.pointers.byte_views import Views
+from codegen.frontend.rewrite.pointers.expressions import Env
+from codegen.frontend.rewrite.pointers.loops import PointerLoops, is_pointer, with_init
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.symbols import Derived, RegionSite, has_const_elements, location
 from codegen.frontend.syntax.tree import (

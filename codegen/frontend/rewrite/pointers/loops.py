@@ -13,8 +13,8 @@ from pycparser import c_ast
 from codegen.frontend.expressions.address import Address, pointee, total
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.prescan import Prescan
-from codegen.frontend.rewrite.pointer_expressions import Env, Values
-from codegen.frontend.rewrite.pointer_steps import CountedWalk, advance, pointer_head, trips
+from codegen.frontend.rewrite.pointers.expressions import Env, Values
+from codegen.frontend.rewrite.pointers.steps import CountedWalk, advance, pointer_head, trips
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.symbols import has_const_elements
 from codegen.frontend.syntax.tree import Fresh, assigned, declaration, declared, mapped, names

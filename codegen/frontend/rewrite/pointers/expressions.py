@@ -22,7 +22,7 @@ from codegen.frontend.expressions.address import (
     total,
 )
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.rewrite.byte_views import Views, xor_of
+from codegen.frontend.rewrite.pointers.byte_views import Views, xor_of
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.symbols import RegionSite, location
 from codegen.frontend.syntax.tree import mapped, names

@@ -1,0 +1,1 @@
+"""Pointers of the region as subscripts of the arrays they point into."""
