@@ -141,5 +141,6 @@ def _words(v: ProductView) -> Iterator[tuple[str, str]]:
         "THIN": v.thin,
         "COPIES": v.left.copies,
         "LIES": v.place.tiles if v.place else 0,
+        "SLIM": v.place.slim if v.place else 0,
     }
     yield from ((f"{at.upper()}_{k}", str(x)) for k, x in values.items())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name
 from codegen.isa.model import C_TYPES
+from codegen.machine.formulas import DEEPEST, SECOND_TOLD
 from codegen.recognize.products.contraction import unit_stride
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.product import Blocking
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
 # 4000 x 100 x 100 0.80 and 0.70, 0.88 and 0.79; of 500 x 500 x 500 0.98 and 1.03, 1.03 and 1.09; of 3000 x 3000 x 256
 # 0.98 and 1.01, 0.93 and 1.03.
 TILES = 32
+
+# Tiles of columns beside which such an operand comes from far memory for most of the work. Processors fetch lines of a
+# row ahead by themselves, and past the end of a block of depth in vain: long pieces waste less, but no longer stay in
+# the first cache for the other tiles. One core with AVX-512, time in blocks that fit the first cache over time in deep
+# ones, best and median, f64: 2000 x 32 x 2000 1.06 and 1.22, 2000 x 64 x 2000 1.09 and 1.07, 4000 x 64 x 1000 1.06 and
+# 0.99, 300 x 64 x 1000 1.04 and 1.03; f32: 2000 x 32 x 2000 1.11 and 1.02, 2000 x 64 x 2000 1.03 and 1.12,
+# 2000 x 100 x 2000 1.02 and 0.99. Where the second cache holds the operand it is slower: 100 x 100 x 2000 0.93. Beside
+# eight tiles f64 still gains (2000 x 128 x 2000 1.05), f32 does not (2000 x 256 x 2000 0.98).
+SLIM = 4
 
 # Rows with which a line is used as long as one takes to come: with fewer, kernels that fetch
 # wait for it, and copies do that better. One core with AVX-512, f64 and f32, time without over time with it:
@@ -64,7 +74,8 @@ def left_in_place(p: ProductPrinter, how: Blocking, kernel: str) -> OperandPlace
     below = p.element(left.access, {**at, rows.name: Bin("+", at[rows.name], Int(1))})
     if not re.match(r"\w+\[", here):
         return None
-    return OperandPlace(f"&{here}", f"&{below} - &{here}", kernel, TILES if how.run else 0)
+    tiles, slim = (TILES, SLIM) if how.run else (0, 0)
+    return OperandPlace(f"&{here}", f"&{below} - &{here}", kernel, tiles, slim, DEEPEST, SECOND_TOLD)
 
 
 def right_ahead(p: ProductPrinter, width: int) -> FarOperand | None:

@@ -101,12 +101,15 @@ class Wanted:
 class OperandPlace:
     """Where kernels can read the left operand without a copy: C texts of its address at a tile's first row and a
     block's first depth, and of the distance to the next row; the function that does so; and beside how many tiles of
-    columns it is worth it."""
+    columns it is worth it. Beside `slim` tiles at most, blocks are `deep` where it has more than `near` bytes."""
 
     pointer: str
     stride: str
     kernel: str
     tiles: int
+    slim: int
+    deep: int
+    near: int
 
 
 @record

@@ -48,6 +48,14 @@ CHOICES = {
 }
 
 
+def test_blocks_beside_very_few_columns_are_deep() -> None:
+    """Where tiles are gone through along rows; a depth of nothing is refused."""
+    emitted = printed("c", PLAIN, "avx512", "sapphire-rapids")
+    assert "TW_SIZE(tw_long ? 1024 : " in emitted.plain and "tw_long" not in printed("c", PLAIN).plain
+    assert wrong_text(emitted) == ""
+    assert wrong_products(changed(emitted.plain, "tw_long ? 1024", "tw_long ? 0", 0), emitted.products)
+
+
 @pytest.mark.parametrize("target", ["c", "openmp"])
 @pytest.mark.parametrize("isa", ["avx2", "generic"])
 def test_a_left_operand_in_lines_is_read_where_it_lies(target: str, isa: str) -> None:

@@ -98,13 +98,13 @@ def options(target: str, isa: str = "avx2") -> GenOptions:
 
 
 @cache
-def printed(target: str, source: str = SOURCE, isa: str = "avx2") -> RegionText:
+def printed(target: str, source: str = SOURCE, isa: str = "avx2", machine: str = "generic") -> RegionText:
     """The text of a product of doubles, for AVX2 in register tiles of 6 x 8."""
     chosen = options(target, isa)
     (s,) = open_source("in.c", source, chosen).slices
     model = model_region(s, chosen)
     assert model is not None
-    made = make(model, chosen, load_for("generic", isa))
+    made = make(model, chosen, load_for(machine, isa))
     return emit_region(made.program.scop, made.code, Surroundings(), target != "c")
 
 
