@@ -37,7 +37,9 @@ def opened(product: Product) -> Product:
         lanes = [lanes_at(elem, width) for width in WIDTHS]
         if any((how.streams if n < WIDE else WIDE_ROWS) % n for n in lanes) or how.streams >= WIDE_ROWS:
             return product
+        fits = how.pair < WIDE_ROWS and not any(how.pair % n for n in lanes if n < WIDE)
         wide = replace(wide, wide=WIDE_ROWS, period=8 * WIDE_PERIOD // bits_of(elem), ways=WIDE_WAYS)
+        wide = replace(wide, pair=how.pair if fits else 0)
     elif how.streams > SHORT_LINES:
         wide = replace(wide, streams=SHORT_LINES, wide=how.streams)
     return replace(product, how=wide)

@@ -201,7 +201,8 @@ def _loops(loops: tuple[tuple[str, int, int, str], ...]) -> str:
 
 
 def _matvec(d: Multiply, h: MatrixVector) -> list[str]:
-    sets = f" period {h.period} ways {h.ways}," if h.period else ""
+    sets = f" pair {h.pair}," if h.pair else ""
+    sets += f" period {h.period} ways {h.ways}," if h.period else ""
     return [
         f"product {d.stmt} rows {', '.join(d.rows)} depth {', '.join(d.depth)}",
         f"  isa {h.isa} bits {h.bits} form {h.form} streams {h.streams} by {h.vectors} vectors,{sets}",

@@ -90,7 +90,10 @@ def _matvec(r: PlanReader, isa: str, bits: int) -> MatrixVector:
     streams, vectors = r.size("streams"), r.size("by")
     r.take("vectors")
     r.take(",")
-    period = ways = 0
+    pair = period = ways = 0
+    if r.peek() == "pair":
+        pair = r.size("pair")
+        r.take(",")
     if r.peek() == "period":
         period, ways = r.size("period"), r.size("ways")
         r.take(",")
@@ -100,4 +103,4 @@ def _matvec(r: PlanReader, isa: str, bits: int) -> MatrixVector:
     r.take(",")
     direct, threads = r.size("direct"), r.size("threads")
     sizes = (streams, vectors, block, shared, ahead, near, close, direct, threads, period, ways)
-    return MatrixVector(form, isa, bits, *sizes)
+    return MatrixVector(form, isa, bits, *sizes, pair=pair)

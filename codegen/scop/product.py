@@ -116,7 +116,8 @@ class MatrixVector:
     `threads` steps on threads share the work. Addresses `period` elements apart share a set of the first cache, which
     holds `ways` of them; lines that lie so close to that that more would meet are taken in smaller groups. 0 is for
     fewer streams than that. Where the width of vectors is left open, wide ones take `wide` streams; 0 is
-    for as many as others.
+    for as many as others. `pair` lines go together where a product along the lines of the same matrix stands beside it:
+    one kernel carries out both. With 0, each is carried out by itself.
     """
 
     form: str
@@ -134,6 +135,7 @@ class MatrixVector:
     period: int = 0
     ways: int = 0
     wide: int = 0
+    pair: int = 0
 
 
 @record

@@ -9,8 +9,9 @@ from typing import Literal
 
 import islpy as isl
 
-from codegen.ast.ctree import CNode, Declare, For, Instance, Int, ProductNode, expr_names, node_kids, walk
+from codegen.ast.ctree import ByThreads, CNode, Declare, For, Instance, Int, ProductNode, expr_names, node_kids, walk
 from codegen.ast.generate import expression
+from codegen.isa.widths import WIDTHS
 from codegen.recognize.access.domain_shape import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
@@ -212,3 +213,10 @@ def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
         if text != "1":
             out.append(text)
     return out
+
+
+def few_threads(node: ByThreads, ints: IntPrinter) -> str:
+    """The test for the first of two ways."""
+    texts = [x if x.isidentifier() else f"({x})" for x in map(ints.text, node.sizes)]
+    least = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {node.wide} : {node.least}" if node.wide else str(node.least)
+    return f"tw_max_threads() <= {node.most} && (double){' * '.join(texts)} > TW_SIZE({least})"

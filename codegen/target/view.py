@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -26,7 +26,6 @@ from codegen.ast.ctree import (
 from codegen.ast.lowered import Form, ScalarReplacement
 from codegen.ast.pipelines import stage_of
 from codegen.ast.plain_nest import plain_nest
-from codegen.isa.widths import WIDTHS
 from codegen.lower.conditions import without_condition
 from codegen.lower.shift import simple
 from codegen.record import mutable
@@ -38,7 +37,7 @@ from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
 from codegen.target.declarations import with_declarations
 from codegen.target.guards.buffers import alignment, memory_of, shape
-from codegen.target.pragmas import Maker, Pragma, collapsed
+from codegen.target.pragmas import Maker, Pragma, collapsed, few_threads
 from codegen.target.reduction_variables import gathered_apart, with_variables
 from codegen.target.text.body import BodyAfter, BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
@@ -84,11 +83,13 @@ class ViewBuilder:
     ) -> tuple[View, ...]:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers, self._narrow)
         if isinstance(node, Block):
-            out: list[View] = []
-            for child in node.children:
-                views = self._views(child, names, held, taken)
+            out, rest = list[View](), node.children
+            while rest:
+                pair = self._pair(rest, names, held, taken) if isinstance(rest[0], ProductNode) else None
+                views = (pair,) if pair is not None else self._views(rest[0], names, held, taken)
                 # Each part has variables of its own, under the same name.
-                out.extend((View("block", body=views),) if isinstance(child, Declare) else views)
+                out.extend((View("block", body=views),) if isinstance(rest[0], Declare) else views)
+                rest = rest[1:] if pair is None else rest[2:]
             return tuple(out)
         if isinstance(node, Instance):
             s = self.scop.statement(node.stmt)
@@ -281,6 +282,21 @@ class ViewBuilder:
         self._call([(how.isa, how.bits, matvec_kernel_of(node.product.what, how))])
         return View("matvec", body=self._plain(node, names, held, taken), matvec=view, stmt=node.product.what.stmt)
 
+    def _pair(
+        self, nodes: Sequence[CNode], names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View | None:
+        """Two products at the head of nodes, if they share a kernel."""
+        from codegen.target.matvec.pair import MatvecPrinter, kernel_of, pair_view
+
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        view = pair_view(MatvecPrinter(self.scop, ints, held), nodes, self.threads and not self._inside)
+        if view is None:
+            return None
+        self._call([(view.how.isa, view.how.bits, kernel_of(view))])
+        make = self._views if view.serial else self._plain
+        body = (v for x in nodes[:2] if isinstance(x, ProductNode) for v in make(x, names, held, taken))
+        return View("matvec", body=tuple(body), matvec=view, stmt="" if view.serial else view.wanted.what.stmt)
+
     def _declaration(self, h: Held) -> str:
         array, sizes = self.scop.arrays[h.array], shape(self.scop, h)
         if not array.roomy:
@@ -379,13 +395,6 @@ def _if_it_runs(node: For, ints: IntPrinter, body: tuple[View, ...]) -> View:
     return View("if", f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}", body=body)
 
 
-def few_threads(node: ByThreads, ints: IntPrinter) -> str:
-    """The test for the first of two ways."""
-    texts = [x if x.isidentifier() else f"({x})" for x in map(ints.text, node.sizes)]
-    least = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {node.wide} : {node.least}" if node.wide else str(node.least)
-    return f"tw_max_threads() <= {node.most} && (double){' * '.join(texts)} > TW_SIZE({least})"
-
-
 def reserved(scop: Scop) -> frozenset[str]:
     """Names that generated loops must not hide."""
     import re
@@ -413,4 +422,4 @@ def _own_memory(views: Iterable[View]) -> bool:
     return any("tw_thread()" in v.head or _own_memory((*v.body, *v.orelse)) for v in views)
 
 
-__all__ = ["View", "ViewBuilder", "few_threads", "fresh", "reserved"]
+__all__ = ["View", "ViewBuilder", "fresh", "reserved"]

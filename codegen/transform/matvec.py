@@ -54,9 +54,10 @@ def check_matvec(
     if not has_width(how.isa, how.bits):
         raise illegal(f"{how.isa} has no vectors of {how.bits} bits for {d.stmt}", d.loc)
     lanes = how.bits // int(found.step.elem[1:])
-    whole = how.streams % lanes == 0 if how.form == "across" and lanes else True
+    across = how.form == "across" and lanes
+    whole = how.streams % lanes == how.pair % lanes == 0 if across else not how.pair
     sized = 1 <= how.streams <= 64 and 1 <= how.vectors <= 32 and how.block > 0 and how.shared > 0
-    sized = sized and how.ahead <= FARTHEST
+    sized = sized and how.ahead <= FARTHEST and 0 <= how.pair <= 64
     if lanes < 2 or not whole or not sized:
         raise illegal(f"these sizes make no kernel for {d.stmt}", d.loc)
 

@@ -15,7 +15,7 @@ from codegen.transform.program import Program
 
 NEVER = 1 << 40  # steps beyond which a product uses threads: more than any has
 _RANKS = {"kc": 3, "streams": 3, "mc": 4, "nc": 4, "ahead": 4, "block": 4, "near": 5, "vectors": 5, "direct": 6,
-          "spread": 6, "run": 5, "threads": 0}  # fmt: skip
+          "pair": 3, "spread": 6, "run": 5, "threads": 0}  # fmt: skip
 
 
 def panels(plan: Plan, p: Program) -> Iterator[Knob]:
@@ -58,6 +58,8 @@ def product_sizes(plan: Plan, p: Program) -> Iterator[Knob]:
 def _matvec(k: int, d: Multiply, h: MatrixVector) -> Iterator[Knob]:
     yield _field(k, d, "streams", (1, 2, 3, 4, 6, 8))
     yield _field(k, d, "vectors", (1, 2, 4, 8))
+    if h.pair:
+        yield _field(k, d, "pair", (0, 2, 4, 8, 16))
     yield _field(k, d, "block", around(h.block, 64, 1 << 22, 64))
     yield _field(k, d, "ahead", (0, 8, 16, 24, 32, 48, 64, 128))
     yield _field(k, d, "near", (0, *around(h.near, 64, 1 << 30), 1 << 30))

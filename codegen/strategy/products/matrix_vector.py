@@ -109,16 +109,17 @@ def form_of(p: Program, s: Statement, what: Contraction, machine: Machine) -> st
 
 
 def matvec_form(
-    p: Program, s: Statement, what: Contraction, machine: Machine, lines: int = 0
+    p: Program, s: Statement, what: Contraction, machine: Machine, lines: int = 0, pair: int = 0
 ) -> tuple[MatrixVector, str]:
-    """The sizes for the machine, and in words. In strips of so many `lines` all of them are taken in whole groups."""
+    """The sizes for the machine, and in words. In strips of so many `lines` all of them are taken in whole groups.
+    `pair` lines go together in a kernel that it shares with another product."""
     form = form_of(p, s, what, machine)
     cpu = lanes_of(machine, what)
     blocks, streams, vectors = sizes(form, cpu)
     if form == "lanes" and lines:
         streams = next(n for n in range(streams, 0, -1) if lines % n == 0)
     best = shared_loop(form, cpu, machine)
-    crowd = streams > max(cpu.l1.ways, cpu.lanes if form == "across" else 1)
+    crowd = max(streams, pair) > max(cpu.l1.ways, cpu.lanes if form == "across" else 1)
     how = MatrixVector(
         form,
         host(machine).isa,
@@ -134,10 +135,12 @@ def matvec_form(
         threads=2 * machine.parallel_overhead_cycles * CACHE_BYTES // cpu.element_bytes,
         period=way_bytes(cpu.l1) // cpu.element_bytes if crowd else 0,
         ways=cpu.l1.ways if crowd else 0,
+        pair=pair,
     )
+    shared = f"with its neighbour {pair} lines in one kernel, " if pair else ""
     words = (
-        f"{how.isa}, {_WORDS[form]}, {streams} lines at a time, {how.vectors} vectors, blocks of {how.block}, fetched "
-        f"{how.ahead} elements ahead"
+        f"{how.isa}, {_WORDS[form]}, {streams} lines at a time, {how.vectors} vectors, {shared}blocks of {how.block}, "
+        f"fetched {how.ahead} elements ahead"
     )
     if machine.cores > 1:
         rate = float(round(best.rate(machine.parallel_overhead_cycles), 1))

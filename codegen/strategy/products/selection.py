@@ -35,7 +35,8 @@ from codegen.strategy.orders.distribution import Arrange, ProductNest, distribut
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged
 from codegen.strategy.products.independent import independent
-from codegen.strategy.products.matrix_vector import matvec_form, reason_against
+from codegen.strategy.products.matrix_vector import form_of, lanes_of, matvec_form, reason_against
+from codegen.strategy.products.pairs import pair_lines, paired
 from codegen.strategy.products.strips import Strip, in_strip, in_strips
 from codegen.strategy.remarks import formula
 from codegen.transform.program import Program, make_program
@@ -129,10 +130,11 @@ def _directed(
         directive, words = in_strip(p, made, what, machine)
         directives.append(directive)
         remarks.append(_remark(p.scop, what, words))
+    both = _paired(p, [found for _, found in nests if found is not None], machine)
     for nest, found in nests:
         assert found is not None
         tree = _ordered(p.scop, tree, nest, found)
-        how, words = _how(p, found, machine)
+        how, words = _how(p, found, machine, found.stmt in both)
         directives.append(_directive(tree, found, how))
         remarks.append(_remark(p.scop, found, words))
     return tree, tuple(directives), tuple(remarks)
@@ -241,10 +243,19 @@ def _forward(s: Statement, lp: Loop, d: int) -> Loop:
     return replace(lp, exprs={s.name: isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, d))})
 
 
-def _how(p: Program, what: Contraction, machine: Machine) -> tuple[How, str]:
-    """How a product is carried out, and that in words."""
+def _paired(p: Program, products: Sequence[Contraction], machine: Machine) -> frozenset[str]:
+    """Products that share a kernel with a neighbour."""
+    vectors = [what for what in products if not what.columns]
+    if len(vectors) < 2:
+        return frozenset()
+    return paired(p, vectors, {x.stmt: form_of(p, p.scop.statement(x.stmt), x, machine) for x in vectors})
+
+
+def _how(p: Program, what: Contraction, machine: Machine, both: bool = False) -> tuple[How, str]:
+    """How a product is carried out, and that in words; with `both`, beside another one."""
     if not what.columns:
-        return matvec_form(p, p.scop.statement(what.stmt), what, machine)
+        pair = pair_lines(lanes_of(machine, what)) if both else 0
+        return matvec_form(p, p.scop.statement(what.stmt), what, machine, pair=pair)
     how = blocking(what, machine)
     vec = load_isa(how.isa, how.bits).vec(what.step.elem)
     now, then = (demand(vec, x).operations for x in (what.step.lane, chained(what.step.lane)))

@@ -28,6 +28,7 @@ from codegen.scop.tree import Band, Loop, Node, enclosing, parts_of, seq, statem
 from codegen.strategy.cost.cycles import CALL, operations
 from codegen.strategy.orders.distribution import below, only, strongly_connected
 from codegen.strategy.products.matrix_vector import form_of, lanes_of, matvec_form, reason_against, sizes, strip_near
+from codegen.strategy.products.pairs import pair_lines, paired
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -43,12 +44,14 @@ Find = Callable[[str, int], "Contraction | None"]
 
 @record
 class Strip:
-    """One part of the region in strips: its tree, the directives that cut it, and its products."""
+    """One part of the region in strips: its tree, the directives that cut it, its products, and those of them that
+    share a kernel."""
 
     tree: Node
     lines: int
     shape: tuple[Directive, ...]
     products: tuple[Contraction, ...]
+    paired: frozenset[str] = frozenset()
 
 
 def strip(p: Program, part: Node, find: Find, machine: Machine) -> Strip | None:
@@ -69,10 +72,11 @@ def strip(p: Program, part: Node, find: Find, machine: Machine) -> Strip | None:
     loop = enclosing(p.tree, names[0])[0]
     if any(sum(coefficients(v, v.dim(isl.dim_type.in_)) or ()) < 0 for v in loop.exprs.values()):
         return None
-    lines = strip_rows([(forms[what.stmt], what) for what in products], machine)
+    both = paired(p, products, forms)
+    lines = strip_rows([(forms[what.stmt], what) for what in products], machine, both)
     tree = _tree(p, part, loop)
     shape = _shape(p, part, tree, LoopRef(loop.name, names[0]), lines, held)
-    made = Strip(tree, lines, shape or (), tuple(products))
+    made = Strip(tree, lines, shape or (), tuple(products), both)
     return made if shape and _legal(p, part, made, machine) else None
 
 
@@ -132,7 +136,8 @@ def _with(p: Program, part: Node, tree: Node) -> Program:
 
 def in_strip(p: Program, made: Strip, what: Contraction, machine: Machine) -> tuple[Multiply, str]:
     """How a product is carried out in strips, and that in words."""
-    how, words = matvec_form(p, p.scop.statement(what.stmt), what, machine, made.lines)
+    pair = pair_lines(lanes_of(machine, what)) if what.stmt in made.paired else 0
+    how, words = matvec_form(p, p.scop.statement(what.stmt), what, machine, made.lines, pair)
     if _comes_first(p, made, what):
         how = replace(how, near=strip_near(lanes_of(machine, what), made.lines))
     names = [lp.name for lp in enclosing(p.tree, what.stmt)]
@@ -158,16 +163,19 @@ def _shared(p: Program, products: list[Contraction]) -> bool:
     return False
 
 
-def strip_rows(products: list[tuple[str, Contraction]], machine: Machine) -> int:
-    """A number of lines that all the products take in whole groups, of vectors as wide as compilers may have."""
+def strip_rows(products: list[tuple[str, Contraction]], machine: Machine, both: frozenset[str] = frozenset()) -> int:
+    """A number of lines that all the products take in whole groups, of vectors as wide as compilers may have; those in
+    `both` share a kernel."""
     total = 1
     for form, what in sorted(products, key=lambda x: x[0]):
-        streams = sizes(form, lanes_of(machine, what))[1]
+        cpu = lanes_of(machine, what)
+        streams = pair_lines(cpu) if what.stmt in both else sizes(form, cpu)[1]
         fitting = (n for n in range(streams, 0, -1) if lcm(total, n) <= MOST_LINES)
         total = lcm(total, next(fitting, 1) if form == "lanes" else streams)
     if has_variants(machine) and {"across", "lanes"} <= {form for form, _ in products}:
         return lcm(total, WIDE_ROWS)
-    return total * max(1, MOST_LINES // 2 // total)
+    most = MOST_LINES if both else MOST_LINES // 2  # lines that are read once need not stay in the cache
+    return total * max(1, most // total)
 
 
 def _tree(p: Program, part: Band, loop: Loop) -> Node:

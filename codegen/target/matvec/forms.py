@@ -1,6 +1,6 @@
 """Prints the parts of a matrix-vector kernel (loads, steps, transposed blocks, joined lanes) as C texts, which the
-templates of its three loop orders (`matvec_lanes`, `matvec_across`, `matvec_fold`) put into loops over arrays of
-vectors.
+templates of its three loop orders (`matvec_lanes`, `matvec_across`, `matvec_fold`), and of two products in one
+(`matvec_pair`), put into loops over arrays of vectors.
 
 The loops have constant lengths at every call, so that compilers unroll them and keep the arrays in registers. In the
 texts, `j` is the first element of a vector, `p` a step of the depth, `i` a row; `r` counts lines of the matrix, `v`
@@ -51,7 +51,7 @@ class FormTexts:
     @property
     def operands(self) -> list[tuple[str, str]]:
         """Each vector, and the name of its values in registers."""
-        return list(zip(numbered("x", self.o.operands), numbered("b", self.o.operands), strict=True))
+        return list(zip(*(numbered(stem, self.o.operands) for stem in self.o.stems[:2]), strict=True))
 
     def addresses(self, stem: str, count: str) -> str:
         """Arrays of addresses, one for each matrix."""
@@ -100,25 +100,41 @@ def column_step(f: FormTexts, q: int) -> str:
     return f.o.value("acc", [f"{m.columns}[g][q]" for m in f.matrices], [f"{b}[q]" for _, b in f.operands])
 
 
-def transposed(f: FormTexts) -> list[str]:
-    """Lines that load and turn a block of every matrix."""
+def transposed(f: FormTexts, second: FormTexts | None = None) -> list[str]:
+    """Lines that load and turn a block of every matrix. Of two products in one kernel the second takes its steps with
+    the rows as they are, before they are turned."""
     o, out = f.o, list[str]()
     if is_open(o.isa):
         for m in f.matrices:
             row = plus(o.elements("g"), "r")
-            out += [f"TW_UNROLL for (int r = 0; r < {o.count}; r++)",
-                    f"  {m.columns}[g][r] = {bare(o.load(f'{m.line}[{row}] + j'))};"]
+            load = f"{m.columns}[g][r] = {bare(o.load(f'{m.line}[{row}] + j'))};"
+            all_rows = f"TW_UNROLL for (int r = 0; r < {o.count}; r++)"
+            if second is None:
+                out += [all_rows, f"  {load}"]
+            else:
+                steps = _row_step(second, row, f"{m.columns}[g][r]")
+                out += [f"{all_rows} {{", f"  {load}", *(f"  {x}" for x in steps), "}"]
             out += transpose_open(o.isa, o.elem, f"{m.columns}[g]")
         return out
     for m, stem in zip(f.matrices, numbered("r", o.matrices), strict=True):
         rows = [f"{stem}_{r}" for r in range(o.lanes)]
-        places = [plus(f"{m.line}[{plus(times(o.lanes, 'g'), str(r))}]", "j") for r in range(o.lanes)]
-        out += [o.let(row, o.load(at)) for row, at in zip(rows, places, strict=True)]
+        numbers = [plus(times(o.lanes, "g"), str(r)) for r in range(o.lanes)]
+        out += [o.let(row, o.load(plus(f"{m.line}[{at}]", "j"))) for row, at in zip(rows, numbers, strict=True)]
+        if second is not None:
+            out += [x for row, at in zip(rows, numbers, strict=True) for x in _row_step(second, at, row)]
         mixed, columns = transpose(o.isa, o.elem, rows, f"{m.columns}_")
         for name, value in mixed:
             made = f"{m.columns}[g][{columns.index(name)}]" if name in columns else f"const {o.vector} {name}"
             out.append(f"{made} = {value};")
     return out
+
+
+def _row_step(f: FormTexts, row: str, held: str) -> list[str]:
+    """A step of `all`, elements of the result side by side, with a row of the matrix that a register holds; `top` keeps
+    the last one. Steps under a condition would be rounded otherwise: compilers fuse a multiplication and an addition
+    within straight code alone."""
+    value = f.o.value("all", [held], [f"{b}[{row}]" for _, b in f.operands])
+    return [f"all = {value};", f"if ({row} < m)", "  top = all;"]
 
 
 def share(o: Ops, groups: int) -> str:

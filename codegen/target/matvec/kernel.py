@@ -1,5 +1,6 @@
-"""The record `MatvecKernel` (loop order, element type, step and sizes of a matrix-vector kernel); prints it as a static
-C function for one instruction set, and the prelude of types and macros that such functions need."""
+"""The record `MatvecKernel` (loop order, element type, step and sizes of a matrix-vector kernel, which may carry out
+two products of one matrix); prints it as a static C function for one instruction set, and the prelude of types and
+macros that such functions need."""
 
 from __future__ import annotations
 
@@ -25,6 +26,15 @@ ALONE_LINES = 8
 
 
 @record
+class Beside:
+    """A second product of a kernel, whose result runs along lines of the same matrix: what its step computes."""
+
+    step: Lane
+    operands: int
+    consts: int
+
+
+@record
 class MatvecKernel:
     """`form` and the sizes, `wide` among them, are those of `scop.product.MatrixVector`; `alone` is the number of
     vectors where lines are read one by one. `join` and `neutral` say how partial results of form "fold" are joined."""
@@ -42,6 +52,7 @@ class MatvecKernel:
     join: str = ""
     neutral: str = ""
     wide: int = 0
+    beside: Beside | None = None  # form "across" alone, of one matrix
 
 
 def name(isa: Isa, mk: MatvecKernel) -> str:
@@ -49,7 +60,8 @@ def name(isa: Isa, mk: MatvecKernel) -> str:
     step = spelled(mk.step, (mk.matrices, mk.operands, mk.consts))
     lines = f"{mk.streams}to{mk.wide}" if mk.wide else str(mk.streams)
     sizes = f"{lines}x{mk.vectors}" + (f"or{mk.alone}" if mk.alone != mk.vectors else "")
-    return "_".join([isa.prefix, mk.elem, mk.form, sizes, step, f"p{mk.ahead}"])
+    other = ["with", spelled(mk.beside.step, (1, mk.beside.operands, mk.beside.consts))] if mk.beside else []
+    return "_".join([isa.prefix, mk.elem, "pair" if other else mk.form, sizes, step, *other, f"p{mk.ahead}"])
 
 
 def grouped(isa: Isa, mk: MatvecKernel) -> bool:
@@ -73,6 +85,12 @@ def ops(isa: Isa, mk: MatvecKernel) -> Ops:
     return Ops(isa, mk.elem, mk.step, mk.matrices, mk.operands, mk.consts)
 
 
+def second_ops(isa: Isa, mk: MatvecKernel) -> Ops | None:
+    """Those of the second product."""
+    other = mk.beside
+    return Ops(isa, mk.elem, other.step, mk.matrices, other.operands, other.consts, True) if other else None
+
+
 def calls(isa: Isa, mk: MatvecKernel) -> tuple[tuple[int | str, ...], ...]:
     """The constants that the function for some lines gets: for several lines, then for one; in form "across" for one
     vector of lines."""
@@ -92,12 +110,14 @@ def calls(isa: Isa, mk: MatvecKernel) -> tuple[tuple[int | str, ...], ...]:
 @cache
 def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
     """C text of the static function, behind those that it is made of."""
+    second = second_ops(isa, mk)
     return (
         environment()
-        .get_template(f"matvec_{mk.form}.c.j2")
+        .get_template(f"matvec_{'pair' if second else mk.form}.c.j2")
         .render(
             mk=mk,
             f=FormTexts(ops(isa, mk)),
+            second=FormTexts(second) if second else None,
             name=name(isa, mk),
             target=isa.target,
             parameters=", ".join(_parameters(isa, mk)),
@@ -111,12 +131,16 @@ def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
 def _parameters(isa: Isa, mk: MatvecKernel) -> list[str]:
     t = isa.vec(mk.elem).scalar
     matrices = zip(numbered("a", mk.matrices), numbered("pitch", mk.matrices), strict=True)
+    second = second_ops(isa, mk)
+    others = [] if second is None else numbered(second.stems[0], second.operands)
     return [
         *("long n", "long k", *(["long several"] if grouped(isa, mk) else [])),
         *(x for a, pitch in matrices for x in (f"const {t} *restrict {a}", f"long {pitch}")),
         *(f"const {t} *restrict {x}" for x in numbered("x", mk.operands)),
         f"{t} *restrict y",
-        *(f"{t} s{i}" for i in range(mk.consts)),
+        *(f"const {t} *restrict {x}" for x in others),
+        *([f"{t} *restrict z"] if second else []),
+        *(f"{t} {x}" for o in (ops(isa, mk), second) if o for x in o.constants),
     ]
 
 

@@ -24,6 +24,16 @@ class Ops:
     matrices: int
     operands: int
     consts: int
+    second: bool = False  # of two products in one kernel
+
+    @property
+    def stems(self) -> tuple[str, str, str]:
+        """How names of vectors, of their values in registers and of constants begin."""
+        return ("u", "d", "w") if self.second else ("x", "b", "s")
+
+    @property
+    def constants(self) -> list[str]:
+        return [f"{self.stems[2]}{i}" for i in range(self.consts)]
 
     @property
     def vector(self) -> str:
@@ -82,18 +92,18 @@ class Ops:
 
     def value(self, acc: str, a: Sequence[str], b: Sequence[str]) -> str:
         """The new value of an accumulator, as C text."""
-        names = {"acc": [acc], "a": a, "b": b, "const": [f"s{i}v" for i in range(self.consts)]}
+        names = {"acc": [acc], "a": a, "b": b, "const": [f"{x}v" for x in self.constants]}
         return bare(expression(self.isa, self.elem, self.step, lambda x: names[x.op][x.index]))
 
     def value_by_lane(self, acc: str, a: Sequence[str], register: str, lane: int) -> str:
         """The same with the vector's element in a lane of a register."""
-        names = {"acc": [acc], "b": a, "const": [f"s{i}v" for i in range(self.consts)]}
+        names = {"acc": [acc], "b": a, "const": [f"{x}v" for x in self.constants]}
         where, step = ScalarOperand("_lane", (register, str(lane))), swapped(self.step)
         return bare(expression(self.isa, self.elem, step, lambda x: names[x.op][x.index], lambda _: where))
 
     def spread(self) -> list[str]:
         """Constants in every lane."""
-        return [self.let(f"s{i}v", self.dup(f"s{i}")) for i in range(self.consts)]
+        return [self.let(f"{x}v", self.dup(x)) for x in self.constants]
 
     def neutral(self, kind: str) -> str:
         """The value that leaves others as they are when joined with them."""

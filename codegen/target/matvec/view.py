@@ -70,7 +70,9 @@ class MatvecWanted:
 @record
 class MatvecView:
     """Everything the template prints. `unit` is what is never cut apart when threads share the result. Lines are taken
-    `together` at a time, but not where one of the conditions `alone` holds; `grouped` tells whether they ever are."""
+    `together` at a time, but not where one of the conditions `alone` holds; `grouped` tells whether they ever are.
+    `beside` is a product of the same matrix that its kernel carries out, too (`pair.py`), where `serial` holds if that
+    is there: else both are carried out by themselves."""
 
     comment: str
     elem: str
@@ -90,6 +92,8 @@ class MatvecView:
     together: str
     alone: tuple[str, ...]
     wanted: MatvecWanted
+    beside: MatvecView | None = None
+    serial: str = ""
 
     @property
     def lines(self) -> str:
@@ -99,8 +103,13 @@ class MatvecView:
     @property
     def alone_why(self) -> str:
         far = ["From memory, one line after the other comes fastest."] if self.how.form != "across" else []
-        crowd = ["Lines that meet in the same places of the cache push each other out."] if self.how.period else []
+        crowd = ["Lines that meet in the same places of the cache push each other out."] if self.crowded else []
         return " ".join([*far, *crowd])
+
+    @property
+    def crowded(self) -> bool:
+        """May several lines be more than the places of the cache that they share?"""
+        return self.how.period > 0 and any("tw_crowded" in x for x in self.alone)
 
     def several(self, lines: str) -> str:
         """How many of the lines are taken several at a time."""
@@ -219,8 +228,9 @@ class MatvecPrinter:
             wide, short = LARGER * how.near, (WRITTEN if writes_matrix(self.scop, self.what) else SERVER) * how.near
             near = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {wide} : {short}" if how.isa == OPEN else str(how.near)
             out.append(f"{team}tw_work > TW_SIZE({near}) && {reused} <= TW_SIZE({how.close})")
-        if how.period:
-            sizes = f"{how.wide or how.streams}, {how.period}, {line}, {how.ways}"
+        lines = how.wide or how.streams
+        if how.period and lines > how.ways:
+            sizes = f"{lines}, {how.period}, {line}, {how.ways}"
             wide_ones = f"{lanes_macro(step.elem)} >= {WIDE} && " if how.wide else ""
             out += [f"{wide_ones}tw_crowded(tw_pitch{m}, {sizes})" for m in range(len(step.left))]
         return tuple(f"({x})" if "&&" in x and len(out) > 1 else x for x in out)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codegen.ast.ctree import ProductNode
+from codegen.ast.ctree import Block, CNode, ProductNode
 from codegen.ast.plain_nest import plain_nest
 from codegen.patterns import pattern
 from codegen.record import record
+from codegen.scop.model import Statement
 from codegen.scop.product import MatrixVector, Nested
 from codegen.target.emit import all_views, exact_calls
 from codegen.target.text.pieces import View
@@ -22,7 +23,7 @@ from codegen.verify.loops.tree import TreeReader
 from codegen.verify.text.read import Unread
 
 if TYPE_CHECKING:
-    from codegen.target.matvec.view import MatvecView
+    from codegen.target.matvec.view import MatvecView, MatvecWanted
     from codegen.target.product.view import ExactCall, ProductView
 
 _SET = pattern(r"(\w+)(?:\[[^\]]*\])? [-+*/]?=(?!=)")
@@ -67,6 +68,20 @@ class RegionReader(TreeReader):
         else:
             nested = isinstance(node.product.how, Nested)
             self.around_plain_nest(calls, nested, lambda: self.node(plain_nest(node), here))
+
+    def first_of(self, nodes: Sequence[CNode], here: Place) -> int:
+        node, after = nodes[0], nodes[1] if len(nodes) > 1 else None
+        shared = bool(self._matvecs) and self._matvecs[0].beside is not None and _is_matvec(node)
+        if not shared:
+            return super().first_of(nodes, here)
+        assert isinstance(node, ProductNode)
+        if not isinstance(after, ProductNode) or not _is_matvec(after):
+            raise Unread("two products share a text that do not follow each other")
+        alone = bool(self._matvecs[0].serial)
+        self._check_pair(node, after, here)
+        otherwise = (node, after) if alone else (plain_nest(node), plain_nest(after))
+        self.around_plain_nest((), False, lambda: self.node(Block(otherwise), here))
+        return 2
 
     def _claimed(self, node: ProductNode, here: Place) -> Sequence[ExactCall]:
         """Kernels for certain sizes that are called ahead of a product, which was proven for this place."""
@@ -173,14 +188,37 @@ class RegionReader(TreeReader):
             raise Unread("a kernel for certain sizes was proven for another place")
 
     def _check_matvec(self, node: ProductNode, here: Place) -> None:
+        if not self._matvecs or self._matvecs[0].beside is not None:
+            raise Unread("a matrix-vector product is not there")
+        self._check_place(node, here, self._matvecs.pop(0).wanted)
+
+    def _check_pair(self, node: ProductNode, after: ProductNode, here: Place) -> None:
+        """Two products that one block carries out, in whatever order: neither uses what the other one writes."""
+        view = self._matvecs.pop(0)
+        assert view.beside is not None
+        _check_independent(*(here.scop.statement(x.product.what.stmt) for x in (node, after)))
+        both = (view, view.beside) if view.wanted.what.stmt == node.product.what.stmt else (view.beside, view)
+        for x, proven in zip((node, after), both, strict=True):
+            self._check_place(x, here, proven.wanted)
+
+    def _check_place(self, node: ProductNode, here: Place, wanted: MatvecWanted) -> None:
         from codegen.target.matvec.view import MatvecPrinter
 
-        if not self._matvecs:
-            raise Unread("a matrix-vector product is not there")
-        wanted = self._matvecs.pop(0).wanted
         made = MatvecPrinter(here.scop, here.ints, here.held).wanted(node)
         if replace(made, how=wanted.how) != wanted:
             raise Unread("a matrix-vector product was proven for another place")
+
+
+def _is_matvec(node: CNode) -> bool:
+    return isinstance(node, ProductNode) and isinstance(node.product.how, MatrixVector)
+
+
+def _check_independent(s: Statement, other: Statement) -> None:
+    """Neither of two products uses an array that the other one writes."""
+    for x, y in ((s, other), (other, s)):
+        array = x.accesses[x.target].array
+        if any(a.array == array for a in y.accesses):
+            raise Unread(f"two products that both use `{array}` share a text")
 
 
 def _check_given_back(test: str, asked: frozenset[str], events: Sequence[Event]) -> None:

@@ -31,8 +31,8 @@ from codegen.lower.shift import simple
 from codegen.patterns import pattern
 from codegen.scop.expr import DataLoop, Ternary
 from codegen.scop.expr import walk as walk_expr
+from codegen.target.pragmas import few_threads
 from codegen.target.text.body import BodyAfter, BodyPrinter
-from codegen.target.view import few_threads
 from codegen.verify.loops.cursor import Cursor
 from codegen.verify.loops.declared import declaration, omitted
 from codegen.verify.loops.gathered import Gathered
@@ -56,8 +56,9 @@ class TreeReader:
     def node(self, node: CNode, here: Place) -> None:
         """Raises Unread unless the text that follows is that of the node."""
         if isinstance(node, Block):
-            for child in node.children:
-                self.node(child, here)
+            rest = node.children
+            while rest:
+                rest = rest[self.first_of(rest, here) :]
         elif isinstance(node, Instance):
             self._statement(node, here)
         elif isinstance(node, If):
@@ -70,6 +71,11 @@ class TreeReader:
             self.product(node, here)
         else:
             self.loop(node, here)
+
+    def first_of(self, nodes: Sequence[CNode], here: Place) -> int:
+        """Reads the first of nodes, with others that share its text; gives how many those are."""
+        self.node(nodes[0], here)
+        return 1
 
     def product(self, node: ProductNode, here: Place) -> None:
         raise Unread("a product stands where none is read")

@@ -12,7 +12,8 @@ from codegen.isa.known import own
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
 from codegen.target.emit import Kernel, RegionText
-from codegen.target.matvec.view import MatvecView, matvec_kernel_of
+from codegen.target.matvec.pair import kernel_of
+from codegen.target.matvec.view import MatvecView
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView
@@ -80,9 +81,15 @@ def _sweep_keys(emitted: RegionText) -> list[str] | None:
 
 
 def _sweep_key(text: str, v: MatvecView) -> str:
+    w, both = v.wanted, [v] if v.beside is None else [v, v.beside]
+    wanted = [_sweep_wanted(x) for x in both]
+    hows = [x.wanted.how for x in both]
+    return block_key(text, wanted if v.beside else wanted[0], (*hows, own(w.how.isa), kernel_of(v)))
+
+
+def _sweep_wanted(v: MatvecView) -> tuple[object, ...]:
     w = v.wanted
-    wanted = (w.left, w.right, w.target, w.consts, w.first, w.past, sorted(w.whole), v.rows, v.depth)
-    return block_key(text, wanted, (w.how, own(w.how.isa), matvec_kernel_of(w.what, w.how)))
+    return (w.left, w.right, w.target, w.consts, w.first, w.past, sorted(w.whole), v.rows, v.depth)
 
 
 def _wrong_sweeps(emitted: RegionText) -> str:

@@ -139,7 +139,7 @@ class MatvecBlock(Operands):
     def _kernel(self, args: Sequence[Node]) -> Effect:
         """A call of the kernel, which `kernel.py` has shown to take all steps of its elements."""
         claim, f = self.claim, self.facts
-        n, k, *rest = args
+        n, k, *rest = self._own(args)
         several = [rest.pop(0)] if claim.streams else []
         count = 2 * len(claim.left) + len(claim.right) + 1 + len(claim.consts)
         if len(rest) != count:
@@ -169,6 +169,20 @@ class MatvecBlock(Operands):
             self._several(e, steps if claim.lanes else rows)
         self.called = True
         return Effect("target", {"i": Span(i, i + rows), "k": Span(s, s + steps)})
+
+    def _own(self, args: Sequence[Node]) -> Sequence[Node]:
+        """The arguments without those of another product that the kernel carries out."""
+        claim, other = self.claim, self.claim.other
+        if other is None:
+            return args
+        first = 2 + (1 if claim.streams else 0) + 2 * len(claim.left)
+        mine, theirs = len(claim.right) + 1, other.operands + 1
+        if len(args) != first + mine + theirs + len(claim.consts) + other.consts:
+            raise Unread("a kernel is called with other arguments")
+        (n, k, *lines), vectors, consts = args[:first], args[first:][: mine + theirs], args[first + mine + theirs :]
+        if other.ahead:
+            return [k, n, *lines, *vectors[theirs:], *consts[other.consts :]]
+        return [n, k, *lines, *vectors[:mine], *consts[: len(claim.consts)]]
 
     def _offset(self, e: Node, of: str) -> Poly:
         at = ZERO

@@ -8,8 +8,10 @@ multiple of the lines taken together, of at most all of them.
 
 from __future__ import annotations
 
+import re
+
 from codegen.isa.model import C_TYPES, Isa
-from codegen.target.matvec.kernel import MatvecKernel, grouped, ops, together
+from codegen.target.matvec.kernel import MatvecKernel, grouped, ops, second_ops, together
 from codegen.target.matvec.lines import numbered
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, decided, negated, ways
@@ -17,27 +19,15 @@ from codegen.verify.text.lanes import show, silent, vector_types
 from codegen.verify.text.matvec.lanewise import neutral_text
 from codegen.verify.text.matvec.loops import KernelLoops
 from codegen.verify.text.matvec.state import SEVERAL, K, LocalValues, MatvecState, N, SelectedElement, Spec, Vector
+from codegen.verify.text.matvec.stores import Paths
 from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, TakenSteps
 from codegen.verify.text.matvec.widths import written_out
 from codegen.verify.text.poly import ZERO, Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, pointee, read_expression, read_functions
 from codegen.verify.text.unroll import unrolled
 
-
-class Paths:
-    """What is known on paths of conditions."""
-
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        self.found: dict[tuple[Poly, tuple[Poly, ...]], bool] = {}
-
-    def equal(self, x: Poly, y: Poly, path: tuple[Poly, ...]) -> bool:
-        """Are two numbers equal there? Conditions on other names than theirs do not matter."""
-        d = x - y
-        mine = tuple(p for p in path if not p.names.isdisjoint(d.names))
-        if (d, mine) not in self.found:
-            self.found[d, mine] = self.facts.copy().learn(*mine).equal(x, y)
-        return self.found[d, mine]
+_OTHER = {"n": "k", "k": "n", "y": "z", "z": "y"}
+_TURNED = re.compile(r"\b[nkyz]\b")
 
 
 def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str, macros: str = "") -> str:
@@ -55,13 +45,27 @@ def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str, macros: str = "") 
 
 
 def _prove(isa: Isa, mk: MatvecKernel, text: str, streams: int) -> None:
-    """Raises Unread. How many lines are taken so many at a time is a parameter, unless that is 0."""
+    """Raises Unread. How many lines are taken so many at a time is a parameter, unless that is 0. A kernel of two
+    products is shown to carry out each of them."""
+    spec, second = _spec(isa, mk), second_ops(isa, mk)
+    lines = (x for pair in zip(spec.matrices, spec.pitches, strict=True) for x in pair)
+    sizes = ("n", "k", *(["several"] if streams else []))
+    if second is None:
+        _prove_one(isa, spec, text, (*sizes, *lines, *spec.operands, "y", *spec.consts), streams)
+        return
+    others, consts = tuple(numbered(second.stems[0], second.operands)), tuple(second.constants)
+    wanted = (*sizes, *lines, *spec.operands, "y", *others, "z", *spec.consts, *consts)
+    other = Spec(mk.elem, second.step, True, spec.matrices, spec.pitches, others, consts, "", "")
+    _prove_one(isa, spec._replace(foreign=frozenset((*others, "z", *consts))), text, wanted, streams)
+    # The second one has its elements where the first has its steps.
+    turned, names = _TURNED.sub(lambda m: _OTHER[m[0]], text), tuple(_OTHER.get(x, x) for x in wanted)
+    mine = frozenset((*spec.operands, "z", *spec.consts))
+    _prove_one(isa, other._replace(foreign=mine), turned, names, streams)
+
+
+def _prove_one(isa: Isa, spec: Spec, text: str, wanted: tuple[str, ...], streams: int) -> None:
     *others, function = read_functions(text, vector_types(isa))
     parameters, body = function.parameters, unrolled(function, {}, {f.name: f for f in others})
-    spec = _spec(isa, mk)
-    lines = zip(spec.matrices, spec.pitches, strict=True)
-    several = ("several",) if streams else ()
-    wanted = ("n", "k", *several, *(x for pair in lines for x in pair), *spec.operands, "y", *spec.consts)
     if parameters != wanted:
         raise Unread(f"its parameters are {', '.join(parameters)}")
     run = KernelRun(isa, spec)
@@ -87,7 +91,7 @@ def _spec(isa: Isa, mk: MatvecKernel) -> Spec:
 def _start(spec: Spec, streams: int) -> MatvecState:
     s = MatvecState(Facts())
     s.facts.learn(N, K)
-    s.names = {x: SelectedElement(x, ZERO) for x in (*spec.matrices, *spec.operands, "y")}
+    s.names = {x: SelectedElement(x, ZERO) for x in (*spec.matrices, *spec.operands, "y", *sorted(spec.foreign))}
     s.names |= {x: var(x) for x in ("n", "k", *spec.pitches)}
     if streams:
         s.names["several"] = SEVERAL
@@ -212,9 +216,9 @@ class KernelRun(KernelLoops):
 
     def _where(self, given: Poly, e: Node, s: MatvecState) -> None:
         """`if (given) variable = value`: one value or the other."""
-        if s.facts.recorded(-given - 1):
+        if s.facts.recorded(-given - 1) or (given.number is not None and given.number < 0):
             return
-        if s.facts.recorded(given):
+        if s.facts.recorded(given) or given.number is not None:
             self._do(e, s)
             return
         name = e.kids[0].text if e[:2] == ("assign", "=") else ""
@@ -233,18 +237,8 @@ class KernelRun(KernelLoops):
         paths = Paths(s.facts)
         for name, x in s.vectors.items():
             if any(isinstance(self.terms.terms[n], (LaneChoice, TakenSteps)) for n in x):
-                s.vectors[name] = tuple(self._resolved(n, (), paths) for n in x)
+                s.vectors[name] = tuple(self.resolved(n, (), paths) for n in x)
         return s
-
-    def _resolved(self, number: int, path: tuple[Poly, ...], paths: Paths) -> int:
-        t = self.terms.terms[number]
-        if isinstance(t, TakenSteps):
-            return self.terms.put(TakenSteps(t.row, K)) if paths.equal(t.past, K, path) else number
-        if not isinstance(t, LaneChoice):
-            return self.unknown if path else number
-        yes = self._resolved(t.yes, (*path, t.given), paths)
-        no = self._resolved(t.no, (*path, -t.given - 1), paths)
-        return yes if yes == no else self.terms.put(LaneChoice(t.given, yes, no))
 
     def _do(self, e: Node, s: MatvecState) -> None:
         if silent(e, self._pointer, self.reader.integer):

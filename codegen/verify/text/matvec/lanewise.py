@@ -10,7 +10,7 @@ from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, ways
 from codegen.verify.text.lanes import LaneReader, literal, show
 from codegen.verify.text.matvec.state import K, MatvecState, N, SelectedElement, Spec, Vector, within
-from codegen.verify.text.matvec.terms import ArrayElement, LaneChoice, LaneValue, TakenSteps, Terms
+from codegen.verify.text.matvec.terms import UNKNOWN, ArrayElement, LaneChoice, LaneValue, TakenSteps, Terms
 from codegen.verify.text.poly import Poly, poly
 from codegen.verify.text.read import Node, Unread, nodes
 
@@ -66,6 +66,8 @@ class Lanewise(LaneReader[Vector]):
             return self.terms.put(LaneValue("number", number))
         if node.kind == "name" and node.text in self.spec.consts:
             return self.terms.put(LaneValue("const", node.text))
+        if node.kind == "name" and node.text in self.spec.foreign:
+            return self.terms.put(UNKNOWN)
         if node.kind == "index":
             where = self.address(Node("binary", "+", node.kids))
             return None if where is None else self.load(where, 1)[0]
@@ -113,6 +115,8 @@ class Lanewise(LaneReader[Vector]):
                 raise Unread(f"{of} has no elements {at} to {at + poly(width - 1)}")
             cells = (local.cells.get(at.number + e, local.rest) for e in range(width))
             return tuple(self.terms.known(x, facts) for x in cells) if self.guarded else tuple(cells)
+        if of in self.spec.foreign:
+            return (put(UNKNOWN),) * width
         if of == "y":
             front = self.state.front
             if not within(facts, at, width, N) or not facts.holds(at - front.at):

@@ -11,7 +11,7 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.matvec.lanewise import Lanewise
 from codegen.verify.text.matvec.state import SEVERAL, Front, K, LocalValues, MatvecState, N, Needed, Spec, Vector
 from codegen.verify.text.matvec.stores import Stores
-from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, Share, TakenSteps, Terms
+from codegen.verify.text.matvec.terms import LaneChoice, Share, TakenSteps, Terms
 from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread, nodes
 
@@ -37,7 +37,6 @@ class KernelLoops(Stores, ABC):
         terms = Terms()
         super().__init__(spec, terms, Lanewise(isa, spec, terms))
         self.depth = 0
-        self.unknown = terms.put(LaneValue("unknown", ""))
 
     @abstractmethod
     def run(self, body: tuple[Node, ...], state: MatvecState) -> list[MatvecState]:
@@ -143,15 +142,13 @@ class KernelLoops(Stores, ABC):
             if any(end.front != s.front for end in ends):
                 raise Unread("the result is stored before all steps are taken")
             return s.front
+        if moving == "before":
+            return Front(ZERO, self._stepped(turn, stop, s, ends))
         after = {end.front.after for end in ends}
         if len(after) != 1 or None in after:
             raise Unread("elements take different numbers of steps")
         (ready,) = after
         assert ready is not None
-        if moving == "before":
-            if ready != turn.next or not all(end.facts.equal(end.front.at, N) for end in ends):
-                raise Unread("a loop over steps leaves some element out, or takes other steps")
-            return Front(ZERO, stop)
         if s.facts.mentions(ready, (str(turn.now),)):
             raise Unread("elements take different numbers of steps")
         short = [end for end in ends if end.front.at != turn.next]
@@ -163,6 +160,22 @@ class KernelLoops(Stores, ABC):
         if not s.facts.holds(turn.past - turn.first):
             raise Unread(f"the loop over {turn.name} may begin behind its end")
         return Front(turn.past, s.front.before, ready)
+
+    def _stepped(self, turn: Iteration, stop: Poly, s: MatvecState, ends: list[MatvecState]) -> Poly:
+        """Up to which step all elements are behind a loop over steps, whose last turn may take what is left."""
+        short = [end for end in ends if end.front.after != turn.next]
+        for end in ends:
+            if end.front.after is None or not end.facts.equal(end.front.at, N):
+                raise Unread("a loop over steps leaves some element out")
+        for end in short:
+            last = end.front.after is not None and end.facts.equal(end.front.after, turn.past)
+            if not last or not end.facts.holds(turn.next - turn.past):
+                raise Unread(f"a turn of the loop over steps ends at {end.front.after} in place of {turn.next}")
+        if not short:
+            return stop
+        if not s.facts.holds(turn.past - turn.first):
+            raise Unread(f"the loop over {turn.name} may begin behind its end")
+        return turn.past
 
     # -- variables that go on from turn to turn ----------------------------------------------------
 

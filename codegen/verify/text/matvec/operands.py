@@ -3,6 +3,7 @@ to operands, strides, copies of vectors and back. Raises Unread where the text d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -21,7 +22,17 @@ from codegen.verify.text.read import NOTHING, Node, Unread, pointee
 from codegen.verify.text.samples import FEW
 from codegen.verify.text.spans import CountedLoop
 
+_OTHERS = re.compile(r"tw_(?:u\d+|w\d+|z)")  # what the other one of two products has
 SIZE, ME = var("tw_team_size()"), "tw_thread()"
+
+
+class OtherProduct(NamedTuple):
+    """A second product that the kernel carries out: how many vectors and constants it has, and whether the kernel gets
+    those, and its numbers of rows and steps, ahead of the own ones. It is shown where it is the own one."""
+
+    operands: int
+    consts: int
+    ahead: bool
 
 
 class MatvecClaim(NamedTuple):
@@ -38,9 +49,16 @@ class MatvecClaim(NamedTuple):
     lanes: bool
     streams: int  # lines taken together, 0 where the kernel is not told how many
     elem: str  # C type
+    other: OtherProduct | None = None
 
 
-def claimed(w: MatvecWanted, mk: MatvecKernel, streams: int, read: Callable[[str], Node]) -> MatvecClaim:
+def claimed(
+    w: MatvecWanted,
+    mk: MatvecKernel,
+    streams: int,
+    read: Callable[[str], Node],
+    other: OtherProduct | None = None,
+) -> MatvecClaim:
     """Of a kernel that takes so many lines together; `read` reads expressions."""
     isa = load_isa(w.how.isa, w.how.bits)
     return MatvecClaim(
@@ -55,6 +73,7 @@ def claimed(w: MatvecWanted, mk: MatvecKernel, streams: int, read: Callable[[str
         w.how.form == "lanes",
         streams if grouped(isa, mk) else 0,
         C_TYPES[mk.elem],
+        other,
     )
 
 
@@ -107,6 +126,8 @@ class Operands:
         name = node.text
         if sizes.kids or value is NOTHING:
             raise Unread(f"a declaration of {name}")
+        if self.claim.other is not None and _OTHERS.fullmatch(name) and name not in self.names:
+            return  # shown with the other product
         if name == "tw_work":
             if kind.text != "const double":
                 raise Unread(f"the amount of work has another type: {kind.text}")
@@ -142,6 +163,8 @@ class Operands:
         room = self.names.get(cond.text) if cond.kind == "name" else None
         if isinstance(room, OperandBuffer):
             return room.work
+        if cond[:2] == ("binary", "&&") and cond.kids[1].kind == "name":
+            return self._worth(cond.kids[0])
         if cond[:2] == ("binary", ">=") and cond.kids[0] == Node("name", "tw_work"):
             return self.work if self.facts.holds(self._ints().value(cond.kids[1])) else None
         return None

@@ -85,7 +85,9 @@ class MatvecState:
 
 class Spec(NamedTuple):
     """What a kernel has to do: for each step of each element, `step`. A matrix is read in lines along the result
-    (`lanes`) or along the steps. `join` joins what steps in any order have made of `neutral`, "" where order counts."""
+    (`lanes`) or along the steps. `join` joins what steps in any order have made of `neutral`, "" where order counts.
+    Vectors, constants and the result of a second product in the kernel are `foreign`: what is read from them is
+    unknown here, and what is done to them is shown where they are the kernel's own."""
 
     elem: str
     step: Lane
@@ -96,6 +98,7 @@ class Spec(NamedTuple):
     consts: tuple[str, ...]
     join: str
     neutral: str
+    foreign: frozenset[str] = frozenset()
 
     def place(self, matrix: int, at: Poly) -> tuple[Poly, Poly]:
         """Row and step of an element of a matrix."""
@@ -119,6 +122,8 @@ class Progress:
         """A new value, as one more step on the old one where it is that."""
         t = self.terms
         was, now = t.terms[old], t.terms[new]
+        if isinstance(was, TakenSteps) and isinstance(now, LaneChoice):
+            return t.put(LaneChoice(now.given, self.settled(old, now.yes), now.no))
         if isinstance(was, TakenSteps):
             taken = self._taken(old, was.row, was.past)
             return t.put(TakenSteps(was.row, was.past + 1)) if taken == new else new

@@ -18,9 +18,25 @@ from codegen.verify.text.matvec.state import (
     Vector,
     within,
 )
-from codegen.verify.text.matvec.terms import ArrayElement, LaneChoice, Share, TakenSteps, Terms
+from codegen.verify.text.matvec.terms import UNKNOWN, ArrayElement, LaneChoice, Share, TakenSteps, Terms
 from codegen.verify.text.poly import ZERO, Poly, poly
 from codegen.verify.text.read import Node, Unread
+
+
+class Paths:
+    """What is known on paths of conditions."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.found: dict[tuple[Poly, tuple[Poly, ...]], bool] = {}
+
+    def equal(self, x: Poly, y: Poly, path: tuple[Poly, ...]) -> bool:
+        """Are two numbers equal there? Conditions on other names than theirs do not matter."""
+        d = x - y
+        mine = tuple(p for p in path if not p.names.isdisjoint(d.names))
+        if (d, mine) not in self.found:
+            self.found[d, mine] = self.facts.copy().learn(*mine).equal(x, y)
+        return self.found[d, mine]
 
 
 class Stores:
@@ -29,12 +45,15 @@ class Stores:
     def __init__(self, spec: Spec, terms: Terms, reader: Lanewise) -> None:
         self.spec, self.terms, self.reader = spec, terms, reader
         self.progress = Progress(spec, terms)
+        self.unknown = terms.put(UNKNOWN)
         self.turns: dict[Poly, set[Poly | str]] = {}  # steps of each element in one turn of the loop that ends
 
     def stored(self, where: SelectedElement, lanes: Vector, s: MatvecState) -> None:
         """A vector, or one element, to the result or to a local array."""
         if where.given is not None:
             raise Unread("a store to one place or another")
+        if where.of in self.spec.foreign:
+            return
         if where.of == "y":
             self._result(where.at, lanes, s)
             return
@@ -55,6 +74,8 @@ class Stores:
     def _ready(self, number: int, row: Poly, s: MatvecState, facts: Facts) -> None:
         """The value of an element has its steps, as many as those before it."""
         t = self.terms.terms[self.terms.known(number, facts)]
+        if isinstance(t, LaneChoice):
+            t = self.terms.terms[self.resolved(self.terms.put(t), (), Paths(facts))]
         past = t.past if isinstance(t, TakenSteps) else self._complete(t, s) if isinstance(t, Share) else None
         if past is None or not isinstance(t, (TakenSteps, Share)) or t.row is None or not facts.equal(t.row, row):
             raise Unread(f"element {row} of the result gets something else")
@@ -62,6 +83,17 @@ class Stores:
             s.front = Front(s.front.at, s.front.before, past)
         elif not facts.equal(s.front.after, past):
             raise Unread(f"element {row} takes steps up to {past}, others up to {s.front.after}")
+
+    def resolved(self, number: int, path: tuple[Poly, ...], paths: Paths) -> int:
+        """A value, where choices that come to the last step whatever is chosen are that."""
+        t = self.terms.terms[number]
+        if isinstance(t, TakenSteps):
+            return self.terms.put(TakenSteps(t.row, K)) if paths.equal(t.past, K, path) else number
+        if not isinstance(t, LaneChoice):
+            return self.unknown if path else number
+        yes = self.resolved(t.yes, (*path, t.given), paths)
+        no = self.resolved(t.no, (*path, -t.given - 1), paths)
+        return yes if yes == no else self.terms.put(LaneChoice(t.given, yes, no))
 
     def _complete(self, share: Share, s: MatvecState) -> Poly | None:
         """All steps where all partial results of the element are in it, and the last steps."""
@@ -85,6 +117,8 @@ class Stores:
         if where is None or where.given is not None or value.kind != "index":
             raise Unread(f"a statement {show(to)} = {show(value)} in a loop over elements")
         start = where.at - v
+        if where.of in self.spec.foreign:
+            return
         if where.of == "y":
             self._copied_back(start, past, v, value, s)
         elif start.number is None:
@@ -116,6 +150,8 @@ class Stores:
     def _put(self, number: int, name: str, value: Poly, facts: Facts) -> int:
         """A value for one value of a name."""
         t = self.terms.terms[number]
+        if t == UNKNOWN:
+            return number
         if isinstance(t, ArrayElement):
             return self.terms.put(ArrayElement(t.of, facts.put(t.at, {name: value})))
         if isinstance(t, TakenSteps):

@@ -29,6 +29,9 @@ class LaneValue(NamedTuple):
     text: str
 
 
+UNKNOWN = LaneValue("unknown", "")
+
+
 class LaneOperation(NamedTuple):
     op: str
     args: tuple[int, ...]
@@ -89,19 +92,25 @@ class Terms:
         return self.put(LaneOperation(op, tuple(sorted(args) if op in COMMUTE else args)))
 
     def part(self, number: int, given: Poly, holds: bool) -> int:
-        """A value where a condition is known."""
+        """A value where a condition is known, and with it those that are weaker, or stronger where it does not hold."""
         t = self.terms[number]
-        return (t.yes if holds else t.no) if isinstance(t, LaneChoice) and t.given == given else number
+        if not isinstance(t, LaneChoice):
+            return number
+        apart = (t.given - given).number
+        if apart is not None and (apart >= 0 if holds else apart <= 0):
+            return self.part(t.yes if holds else t.no, given, holds)
+        return self._choice(t, *(self.part(x, given, holds) for x in (t.yes, t.no)))
 
     def known(self, number: int, facts: Facts) -> int:
         """A value with the choices made that are decided by what was learnt."""
         t = self.terms[number]
-        while isinstance(t, LaneChoice):
-            if facts.recorded(t.given):
-                number = t.yes
-            elif facts.recorded(-t.given - 1):
-                number = t.no
-            else:
-                break
-            t = self.terms[number]
-        return number
+        if not isinstance(t, LaneChoice):
+            return number
+        if facts.recorded(t.given):
+            return self.known(t.yes, facts)
+        if facts.recorded(-t.given - 1):
+            return self.known(t.no, facts)
+        return self._choice(t, *(self.known(x, facts) for x in (t.yes, t.no)))
+
+    def _choice(self, t: LaneChoice, yes: int, no: int) -> int:
+        return self.put(LaneChoice(t.given, yes, no))

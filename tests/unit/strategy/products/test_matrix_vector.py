@@ -217,13 +217,13 @@ def test_products_of_one_matrix_go_in_strips() -> None:
     """One thread reads the matrix once for both; many threads read it twice, each time together."""
     body = NEST + "{ y[j] += A[i][j] * x[i]; p[i] += A[i][j] * x[j]; }"
     plan = plan_of(body, replace(OPTIONS, target="c"))
-    assert "tile S1.i:12" in plan and "distribute S1.i" in plan
-    assert form(plan) == [("lanes", "3"), ("across", "4")]
+    assert "tile S1.i:16" in plan and "distribute S1.i" in plan and "pair 8," in plan
+    assert form(plan) == [("lanes", "2"), ("across", "4")]
     assert "tile" not in plan_of(body)
     # The first one reads from memory, line by line where that is far; the second finds the strip in the cache.
     alone = plan_of(NEST + "y[j] += A[i][j] * x[i];", replace(OPTIONS, target="c"))
     near = [int(x) for x in re.findall(r"near (\d+)", plan + alone)]
-    assert near == [12 * 512, 2 * 2**20 // 8, 32 * 2**20 // 3 // 8]
+    assert near == [16 * 512, 2 * 2**20 // 8, 32 * 2**20 // 3 // 8]
 
 
 def test_scalar_sums_get_a_strip() -> None:
