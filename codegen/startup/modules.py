@@ -107,13 +107,16 @@ def keep() -> None:
 def _of_regions() -> list[str]:
     """Modules that regions need and the commands do not, in a fixed order; found by a Python that has loaded nothing
     yet, so that they are the same whatever this one has done."""
-    import subprocess
+    from codegen.limits import QUESTION, LimitPassed, run
 
     first = (f"import {_NAME}.{x}" for x in _FIRST)
     steps = (f"import sys; sys.path[:] = {sys.path!r}", *first, "before = {*sys.modules}",
              f"import {_NAME}.{_REGION}", "print(*(x for x in sys.modules if x not in before))")  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", "\n".join(steps)], capture_output=True, text=True, check=False)
-    return [n for n in done.stdout.split() if n.startswith(f"{_NAME}.")]
+    try:
+        done = run([sys.executable, "-c", "\n".join(steps)], QUESTION)
+    except (LimitPassed, OSError):
+        return []
+    return [n for n in done.out.decode().split() if n.startswith(f"{_NAME}.")]
 
 
 def _read() -> KeptModules:

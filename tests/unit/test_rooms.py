@@ -15,7 +15,7 @@ UNIT = Path(__file__).parent
 # From the ground up. A room may use what stands before it; a room is a folder, or a module beside them. Targets are
 # loaded by name (targets/registry.py), so that hosts/ and sunway/ may stand above what asks for them.
 ROOMS = (
-    "resources", "patterns", "startup", "record", "diagnostics", "filters", "limits", "scop", "targets", "options",
+    "resources", "patterns", "record", "limits", "startup", "diagnostics", "filters", "scop", "targets", "options",
     "source", "isa", "machine", "frontend", "recognize",
     "ast", "lower", "plan", "target", "verify", "transform", "strategy", "plan_reader",
     "source_file", "children", "partial", "region_model", "plan_outcome", "region", "supervise", "auto",

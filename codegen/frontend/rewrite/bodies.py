@@ -13,6 +13,7 @@ from codegen.frontend.syntax.tree import items_of, mapped, names, nodes
 from codegen.record import record
 
 _JUMPS = (c_ast.Goto, c_ast.Label)
+_TRUTHS = ("<", ">", "<=", ">=", "==", "!=", "&&", "||")  # operators whose value is an int
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
 
@@ -31,7 +32,7 @@ def check_body(func: c_ast.FuncDef) -> None:
             raise NoForm(f"its variable `{n.name}` outlives the call")
         if isinstance(n, _JUMPS):
             raise NoForm("it jumps")
-        if isinstance(n, c_ast.UnaryOp) and n.op == "sizeof" and not isinstance(n.expr, c_ast.Typename):
+        if isinstance(n, c_ast.UnaryOp) and n.op == "sizeof" and not _is_of_one_type(n.expr):
             asked = sorted(own & names(n.expr))  # the argument may be of another size
             if asked:
                 raise NoForm(f"it asks for the size of `{asked[0]}`")
@@ -39,6 +40,18 @@ def check_body(func: c_ast.FuncDef) -> None:
             raise NoForm("it defines a type")
         if isinstance(n, c_ast.Enum) and n.values is not None:
             raise NoForm("it defines a type")
+
+
+def _is_of_one_type(node: c_ast.Node) -> bool:
+    """Is an operand of `sizeof` of the same type whatever its variables are? The assertions of <assert.h> ask for the
+    size of `x ? 1 : 0`."""
+    if isinstance(node, c_ast.TernaryOp):
+        return _is_of_one_type(node.iftrue) and _is_of_one_type(node.iffalse)
+    if isinstance(node, c_ast.BinaryOp):
+        return str(node.op) in _TRUTHS
+    if isinstance(node, c_ast.UnaryOp):
+        return bool(node.op == "!")
+    return isinstance(node, (c_ast.Typename, c_ast.Constant, c_ast.Cast))
 
 
 def has_form(func: c_ast.FuncDef) -> bool:

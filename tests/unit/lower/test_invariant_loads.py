@@ -55,5 +55,5 @@ def test_one_iteration_may_write_what_a_later_statement_reads() -> None:
 
 
 def test_read_ahead_of_a_loop_that_carries_values() -> None:
-    text = made("for (int j = 1; j < n; j++) x[j] = x[j - 1] * y[0];")
-    assert "if (1 < n) { const double c0 = y[0]; double x_1 = x[0];" in " ".join(text.split())
+    text = made("for (int j = 2; j < n; j++) x[j] = x[j - 2] * y[0];")
+    assert "if (2 < n) { const double c0 = y[0]; double x_2 = x[0];" in " ".join(text.split())
