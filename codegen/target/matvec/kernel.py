@@ -66,8 +66,7 @@ def name(isa: Isa, mk: MatvecKernel) -> str:
 
 def grouped(isa: Isa, mk: MatvecKernel) -> bool:
     """Can the kernel take several lines at a time, and fewer?"""
-    least = lanes_at(mk.elem, WIDTHS[0]) if is_open(isa) else isa.lanes_max(mk.elem)
-    return mk.form != "across" or mk.streams > least
+    return mk.form != "across" or len(calls(isa, mk)) > 1
 
 
 def together(mk: MatvecKernel) -> str:

@@ -38,6 +38,11 @@ def test_every_width_is_proven(form: str, elem: str) -> None:
         assert wrong(mk) == ""
 
 
+def test_rows_of_one_short_vector_have_longer_ones_too() -> None:
+    """Four rows of f32 are a vector of the shortest; sixteen are several of the others: the kernel is told how many."""
+    assert wrong(MatvecKernel("across", "f32", SCALED, 1, 1, 1, 4, 1, 8, 48, wide=16)) == ""
+
+
 # Of the kernel on doubles: its form, the text, what stands there instead, and which of several places.
 KERNELS = {
     "right in the shortest vectors alone": ("lanes", "TW_F64_LANES", "2", -1),
