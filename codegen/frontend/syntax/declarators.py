@@ -138,11 +138,16 @@ def type_text(node: c_ast.Node) -> str:
     return str(c_generator.CGenerator().visit(node))
 
 
-def build_type_table(ast: c_ast.FileAST) -> TypeTable:
-    """Typedefs and tags of a file."""
+def build_type_table(ast: c_ast.FileAST, function: c_ast.FuncDef | None = None) -> TypeTable:
+    """Typedefs and tags of a file, and those inside of this function or, if none is named, of all."""
     table = TypeTable()
 
     class Collect(c_ast.NodeVisitor):
+        def visit_FuncDef(self, node: c_ast.FuncDef) -> None:
+            self.visit(node.decl)
+            if function is None or node is function:
+                self.visit(node.body)
+
         def visit_Typedef(self, node: c_ast.Typedef) -> None:
             table.typedefs[node.name] = node.type
             self.generic_visit(node)
@@ -156,6 +161,16 @@ def build_type_table(ast: c_ast.FileAST) -> TypeTable:
 
     Collect().visit(ast)
     return table
+
+
+def type_names(node: c_ast.Node) -> list[str]:
+    """The names of types that are defined inside of it: typedefs, and tags with their word."""
+    own = []
+    if isinstance(node, c_ast.Typedef):
+        own.append(str(node.name))
+    elif isinstance(node, (c_ast.Struct, c_ast.Union)) and node.name and node.decls:
+        own.append(f"struct {node.name}")
+    return own + [n for child in node for n in type_names(child)]
 
 
 def enumerators(node: c_ast.Node) -> list[c_ast.Enumerator]:

@@ -17,6 +17,7 @@ from codegen.frontend.syntax.declarators import (
     enum_constants,
     literal_int,
     parameters,
+    type_names,
 )
 from codegen.frontend.syntax.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
@@ -160,7 +161,7 @@ def find_site(
 ) -> RegionSite:
     """Locate the region that starts at the pragma on `first_line`. Of variables in `thread_private` that outlive the
     function each thread has its own."""
-    types = build_type_table(ast)
+    types = build_type_table(ast, c_ast.FuncDef(None, None, None))  # of no function
     variables: dict[str, Variable] = {}
     functions: dict[str, c_ast.FuncDef] = {}
     loc = Loc(file, first_line, 1)
@@ -168,13 +169,18 @@ def find_site(
         if isinstance(ext, c_ast.Decl) and ext.name:
             _declare(variables, types, ext, "global")
         elif isinstance(ext, c_ast.FuncDef):
-            found = _search(ext, types, first_line, last_line, loc)
+            own, found = types, _search(ext, types, first_line, last_line, loc)
+            inner = type_names(ext.body) if found is not None else []
+            if inner:
+                _check_types(inner, types, loc)
+                own = build_type_table(ast, ext)
+                found = _search(ext, own, first_line, last_line, loc)
             if found is not None:
                 place, local = found
                 functions.update({f.decl.name: f for f in ast.ext if isinstance(f, c_ast.FuncDef) and f is not ext})
                 known = {n: _private(v) if n in thread_private else v for n, v in {**variables, **local}.items()}
                 return RegionSite(
-                    ext, place.statements, known, types, enum_constants(ast), functions, loc, hidden,
+                    ext, place.statements, known, own, enum_constants(ast), functions, loc, hidden,
                     around=place.around, front=place.front,
                 )  # fmt: skip
             functions[ext.decl.name] = ext
@@ -184,6 +190,16 @@ def find_site(
         loc,
         "put both pragmas inside the same function",
     )
+
+
+def _check_types(inner: Sequence[str], outer: TypeTable, loc: Loc) -> None:
+    """Whoever asks for a type has only its name, and new text may have it anywhere in the region."""
+    known = {*outer.typedefs, *(f"struct {n}" for n in outer.tags)}
+    for name in inner:
+        if name in known:
+            raise Unsupported("local-declaration", f"`{name}` is another type in a part of the function", loc,
+                              "give the inner type another name")  # fmt: skip
+        known.add(name)
 
 
 def part_of(site: RegionSite, path: Sequence[tuple[int, int]], first: int, after: int) -> RegionSite:
