@@ -97,3 +97,9 @@ def test_what_regions_need_is_one_piece(package: Path) -> None:
     assert told == ["False", "part", "inner", "_Kept", str(package / "part.py")]
     _write(package / "inner.py", 'VALUE = "other"\n', 10**9 + 1)
     assert _after_keep(package)[:3] == ["part", "other", "_Kept"]
+
+
+def test_without_another_python_modules_are_kept_one_by_one(package: Path) -> None:
+    """Python does not know its own file where it was started by another name."""
+    _run(package, "sys.executable = ''", "modules.keep()")
+    assert _after_keep(package)[:2] == ["first", "_Kept"]
