@@ -104,8 +104,8 @@ REGIONS: tuple[Entry, ...] = (
     _refusal(
         "local-declaration",
         "A variable declared in the region is used behind it; or it is a pointer, static or extern, an array whose "
-        "size changes, or of a struct or union that is given its name there, or has none and is copied; or the function "
-        "defines a type of the name that another one has.",
+        "size changes, or of a struct or union that is given its name there, or has none and is copied; or the "
+        "function defines a type of the name that another one has.",
         "Declare it, or its type, before the region, and give types names of their own.",
         "double *p = A;",
     ),
