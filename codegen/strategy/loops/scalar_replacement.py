@@ -16,7 +16,7 @@ from codegen.recognize.access.reuse import just_written, used_again
 from codegen.recognize.access.strides import move
 from codegen.recognize.stores import conditional
 from codegen.record import record
-from codegen.scop.expr import Cast, Ref, Ternary
+from codegen.scop.expr import Cast, Ref, Ternary, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import FoundLoop, enclosing, statements
 from codegen.scop.types import CType
@@ -123,8 +123,11 @@ def _forwarded(scop: Scop, body: Sequence[Statement], first: int, number: int) -
     """Does a compiler take a value of the iteration before from its register by itself (partial redundancy elimination
     along the back edge)? One that is always read, and that the last store into memory has left there, for all the
     compiler knows. Neoverse N1, of gcc's speed in registers of ours: edit distances 0.85, running sums of f32 0.96;
-    lcs, which reads it under a condition, 2.1."""
+    lcs, which reads it under a condition, 2.1, and dtw-banded, where one of three numbers of f64 is chosen, 1.08."""
     read = body[first].accesses[number]
+    chosen = any(isinstance(e, Ternary) for e in walk(body[first].rhs))
+    if chosen and scop.arrays[read.array].elem.kind == "float":
+        return False
     if not any(isinstance(e, Ref) and e.access == number for e in always(body[first].rhs)):
         return False
     elem = scop.arrays[read.array].elem

@@ -126,6 +126,7 @@ FORWARDED = {
     "another width": ("for (int i = 1; i < n; i++) L[0][i] = (int)((long)L[0][i - 1] + i);", False),
     "a store between": ("for (int i = 1; i < n; i++) { y[i] = y[i - 1] + x[i]; z[i] = x[i]; }", False),
     "under a condition": ("for (int i = 1; i < n; i++) y[i] = x[i] > 0 ? y[i - 1] + x[i] : x[i];", False),
+    "the less of two numbers": ("for (int i = 1; i < n; i++) y[i] = (y[i - 1] < x[i] ? y[i - 1] : x[i]) + 1;", False),
     "two iterations ago": ("for (int i = 2; i < n; i++) y[i] = y[i - 2] + x[i];", False),
 }
 
