@@ -37,3 +37,10 @@ def test_types_of_other_functions_are_none_of_this_one() -> None:
     source = one.format("f", "int") + one.format("g", "signed char") + one.format("h", "float")
     assert all(r.transformed for r in codegen.generate(source).regions)
     assert codegen.check(source).ok
+
+
+def test_two_variables_of_a_type_that_their_declaration_defines() -> None:
+    """They are of one type: neither hides the other's."""
+    body = "struct row { int h; } b = {n}, *c = &b;\n#pragma scop\nfor (int i = 0; i < c->h; i++) a[i] += c->h;\n"
+    made = codegen.generate(f"void f(int *a, int n) {{\n{body}#pragma endscop\n}}\n")
+    assert made.regions[0].transformed

@@ -164,13 +164,19 @@ def build_type_table(ast: c_ast.FileAST, function: c_ast.FuncDef | None = None) 
 
 
 def type_names(node: c_ast.Node) -> list[str]:
-    """The names of types that are defined inside of it: typedefs, and tags with their word."""
-    own = []
-    if isinstance(node, c_ast.Typedef):
-        own.append(str(node.name))
-    elif isinstance(node, (c_ast.Struct, c_ast.Union)) and node.name and node.decls:
-        own.append(f"struct {node.name}")
-    return own + [n for child in node for n in type_names(child)]
+    """The names of types that are defined inside of it, one for each definition: typedefs, and tags with their word."""
+    found: dict[int, str] = {}  # by node: the declarators of `struct s { ... } a, *b;` share one
+
+    def collect(at: c_ast.Node) -> None:
+        if isinstance(at, c_ast.Typedef):
+            found[id(at)] = str(at.name)
+        elif isinstance(at, (c_ast.Struct, c_ast.Union)) and at.name and at.decls:
+            found[id(at)] = f"struct {at.name}"
+        for child in at:
+            collect(child)
+
+    collect(node)
+    return list(found.values())
 
 
 def enumerators(node: c_ast.Node) -> list[c_ast.Enumerator]:
