@@ -101,7 +101,7 @@ def _wrong(made: Dispatched, support: str, machines: Sequence[MachineVariant], n
         text = names.of(level.text.replace(f"{attribute(level.level)} ", ""))
         words = {names.word(a): names.word(b) for a, b in level.names.items()}
         pairs = [(v.original, v.copy) for v in made.versions if v.level == k]
-        problem = wrong_versions(names.of(support), whens, k, (text, words), pairs)
+        problem = wrong_versions(names.of(support), whens, whens.index(m.when), (text, words), pairs)
         if problem:
             return f"{m.level}: {problem}"
     return ""

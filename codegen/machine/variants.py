@@ -47,9 +47,9 @@ _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", *_AVX2)
 @cache
 def _variants() -> tuple[MachineVariant, ...]:
     return (
+        MachineVariant(ARM, _described("aarch64")),
         MachineVariant(load_isa("avx512").enabled, _described("avx512"), "avx512", _AVX512, "skylake-avx512"),
         MachineVariant(load_isa("avx2").enabled, _described("avx2"), "avx2", _AVX2),
-        MachineVariant(ARM, _described("aarch64")),
     )
 
 

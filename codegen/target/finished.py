@@ -41,16 +41,18 @@ class FinishedText:
 def finished(made: RegionText, around: Surroundings, others: Sequence[tuple[str, RegionText]] = ()) -> FinishedText:
     """What stands in the file. `others` are texts for all machines, each with the condition of the preprocessor under
     which it counts, "" for the last."""
-    names, text, portable = around.names, made.plain, None
+    names, text, links, parts, portable = around.names, made.plain, made.links, made.parts, None
     if others:
         from codegen.target.portable import for_all
 
-        text, portable = for_all(made, others)
+        found = for_all(made, others)
+        if found is not None:
+            text, links, parts, portable = found.text, found.links, found.parts, found.portable
     merged = text if portable is not None else ""
     text = flattened(text)
     helpers = made.helpers | used(text)
     users = [_flush(deeper(around.original.rstrip("\n")))]
-    text, links, macros = outlined(_flush(respelled(made.kept, text, around.language)), users, made.links, made.parts)
+    text, links, macros = outlined(_flush(respelled(made.kept, text, around.language)), users, links, parts)
     new = names.new(text) | {names.word(x) for x in macros}
     text, firsts = laid_out(names.of(text), users)
     text = text if text.endswith("\n") else text + "\n"

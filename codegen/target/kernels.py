@@ -21,6 +21,7 @@ from codegen.target.product.microkernel import (
     MicroKernel,
     common_kernel,
     common_prelude,
+    helper_texts,
     micro_kernel,
     prelude,
     prelude_macros,
@@ -67,27 +68,52 @@ def vectors_of(kernels: Iterable[AnyKernel]) -> frozenset[str]:
 
 
 def _chosen(portable: Iterable[Portable]) -> list[str]:
-    """Kernels that are one text for several machines: what their names stand for, as far as the compiler is told to use
-    it, and the kernels."""
+    """Kernels of several machines: what their names stand for, as far as the compiler is told to use it, and the
+    kernels, each once that all of them have in common."""
     variants = together(portable)
     if not variants:
         return []
-    tiles = [(load_isa(n, b), k) for n, b, k in variants[-1].kernels if isinstance(k, MicroKernel)]
-    texts = list(dict.fromkeys(common_kernel(isa, whole_of(k)) for isa, k in tiles))
-    operations = [common_prelude(_isa_of(v), texts) for v in variants]
-    fused = [FUSED] if any("TW_FUSED" in x for x in operations) else []
+    common, own = [_common_texts(v) for v in variants], [_own_kernels(v) for v in variants]
+    own_texts = [list(dict.fromkeys(micro_kernel(isa, k) for isa, k in mine)) for mine in own]
+    shared = [x for x in common[-1] if all(x in texts for texts in common)]
+    heads = ["\n".join(_heads(*x)) for x in zip(variants, common, own, strict=True)]
+    fused = [FUSED] if any("TW_FUSED" in x for x in heads) else []
     whens = [v.when for v in variants]
-    names = [*_by_macros(whens, operations), *_numbers(variants)]
-    return [prelude_macros(texts, operations), *fused, *names, *map(_once, texts)]
+    names = [*_by_macros(whens, heads), *_numbers(variants)]
+    apart = [[*mine, *(x for x in texts if x not in shared)] for mine, texts in zip(own_texts, common, strict=True)]
+    chosen = _by_macros(whens, ["\n".join(map(_once, x)).strip("\n") for x in apart]) if any(apart) else []
+    every = list(dict.fromkeys(x for texts in (*common, *own_texts) for x in texts))
+    return [prelude_macros(every, heads), *fused, *names, *map(_once, shared), *chosen]
+
+
+def _common_texts(v: TextVariant) -> list[str]:
+    """Of the kernels under common names."""
+    tiles = [(load_isa(n, b), k) for n, b, k in v.kernels if underlying(n) and isinstance(k, MicroKernel)]
+    return list(dict.fromkeys(common_kernel(isa, whole_of(k)) for isa, k in tiles))
+
+
+def _own_kernels(v: TextVariant) -> list[tuple[Isa, MicroKernel]]:
+    """Those that no other machine has."""
+    return [(load_isa(n, b), k) for n, b, k in v.kernels if not underlying(n) and isinstance(k, MicroKernel)]
+
+
+def _heads(v: TextVariant, common: Sequence[str], own: Sequence[tuple[Isa, MicroKernel]]) -> list[str]:
+    """What the kernels of a machine need above them."""
+    isas = dict.fromkeys(load_isa(underlying(n), b) for n, b, _ in v.kernels if underlying(n))
+    found = [common_prelude(isa, common) for isa in isas]
+    return [*found, *(helper_texts(isa, [k for i, k in own if i == isa]) for isa in dict.fromkeys(i for i, _ in own))]
 
 
 def _numbers(variants: Sequence[TextVariant]) -> list[str]:
-    """A table of macros, a row for each and a column for each machine, and the macro that chooses the column."""
-    columns = [_label(v.when) for v in variants]
+    """A table of macros, a row for each and a column for each machine that has one of them, and the macro that chooses
+    the column. Of what a machine has in its own way it has the numbers of the last."""
+    numbered = [v for v in variants if v.macros]
+    columns = [_label(v.when) for v in numbered]
     head = f"#define {_ONE_OF}({', '.join(columns)})"
-    rows = [(name, [dict(v.macros)[name] for v in variants]) for name, _ in variants[0].macros]
+    last = dict(variants[-1].macros)
+    rows = [(name, [dict(v.macros).get(name, value) for v in numbered]) for name, value in last.items()]
     table = "\n".join(f"#define {name} {_ONE_OF}({', '.join(values)})" for name, values in rows)
-    return [*_by_macros([v.when for v in variants], [f"{head} {x}" for x in columns]), table]
+    return [*_by_macros([v.when for v in numbered], [f"{head} {x}" for x in columns]), table]
 
 
 def _label(when: str) -> str:
@@ -96,17 +122,14 @@ def _label(when: str) -> str:
     return found[1].lower() if found else "other"
 
 
-def _isa_of(v: TextVariant) -> Isa:
-    """The instruction set behind the common names of a variant's kernels."""
-    name, bits, _ = v.kernels[0]
-    return load_isa(underlying(name), bits)
-
-
 def _by_macros(whens: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Of several texts the one whose condition is the first to hold; the last ones together, where they are equal."""
+    """Of several texts the one whose condition is the first to hold. Those that are equal to the last go with it: the
+    ones before it, and the first, since no compiler defines the macros of two processors."""
     ways = list(zip(whens, texts, strict=True))
     while len(ways) > 1 and ways[-2][1] == ways[-1][1]:
         del ways[-2]
+    if len(ways) > 2 and ways[0][1] == ways[-1][1]:
+        del ways[0]
     out = []
     for k, (when, text) in enumerate(ways):
         out += [f"#{'elif' if k else 'if'} {when}" if when else "#else", text]

@@ -49,12 +49,12 @@ TW_INLINE long tw_share(long n, long most, long unit)
 typedef struct {
   long bytes, ways, cores;
 } tw_cache;
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#if defined(__aarch64__)
+#define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #define TW_ASSUMED { { 32768, 8, 1 }, { 1048576, 16, 1 }, { 0, 0, 0 } }
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TW_ASSUMED { { 32768, 8, 1 }, { 262144, 8, 1 }, { 0, 0, 0 } }
-#elif defined(__aarch64__)
-#define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
 #else
 #define TW_ASSUMED { { 32768, 8, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
 #endif
@@ -259,25 +259,25 @@ typedef tw_f64x2 tw_vec_f64;
 #define tw_vec_load_f64(x) (*(const tw_f64x2u *)(x))
 #define tw_vec_store_f64(x, y) (*(tw_f64x2u *)(x) = (y))
 #endif
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
-#define TW_MACHINE(avx512f, avx2, aarch64, other) avx512f
+#if defined(__aarch64__)
+#define TW_MACHINE(aarch64, avx512f, avx2, other) aarch64
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define TW_MACHINE(aarch64, avx512f, avx2, other) avx512f
 #elif defined(__AVX2__) && defined(__FMA__)
-#define TW_MACHINE(avx512f, avx2, aarch64, other) avx2
-#elif defined(__aarch64__)
-#define TW_MACHINE(avx512f, avx2, aarch64, other) aarch64
+#define TW_MACHINE(aarch64, avx512f, avx2, other) avx2
 #else
-#define TW_MACHINE(avx512f, avx2, aarch64, other) other
+#define TW_MACHINE(aarch64, avx512f, avx2, other) other
 #endif
-#define TW_F64_ADD_MUL_MR TW_MACHINE(14, 6, 6, 4)
-#define TW_F64_ADD_MUL_NR TW_MACHINE(16, 8, 8, 6)
-#define TW_F64_ADD_MUL_LANES TW_MACHINE(8, 4, 2, 2)
-#define TW_F64_ADD_MUL_ALONG TW_MACHINE(1, 0, 0, 0)
-#define TW_F64_ADD_MUL_FAR TW_MACHINE(16, 0, 0, 0)
-#define TW_F64_ADD_MUL_GROUP TW_MACHINE(4, 8, 8, 10)
-#define TW_F64_ADD_MUL_THIN TW_MACHINE(20000, 20000, 3000, 3000)
-#define TW_F64_ADD_MUL_NV TW_MACHINE(2, 2, 4, 3)
-#define TW_F64_ADD_MUL_SOME TW_MACHINE(1, 1, 2, 1)
-#define TW_F64_ADD_MUL_LESS TW_MACHINE(1, 1, 3, 2)
+#define TW_F64_ADD_MUL_MR TW_MACHINE(6, 14, 6, 4)
+#define TW_F64_ADD_MUL_NR TW_MACHINE(8, 16, 8, 6)
+#define TW_F64_ADD_MUL_LANES TW_MACHINE(2, 8, 4, 2)
+#define TW_F64_ADD_MUL_ALONG TW_MACHINE(0, 1, 0, 0)
+#define TW_F64_ADD_MUL_FAR TW_MACHINE(0, 16, 0, 0)
+#define TW_F64_ADD_MUL_GROUP TW_MACHINE(8, 4, 8, 10)
+#define TW_F64_ADD_MUL_THIN TW_MACHINE(3000, 20000, 20000, 3000)
+#define TW_F64_ADD_MUL_NV TW_MACHINE(4, 2, 2, 3)
+#define TW_F64_ADD_MUL_SOME TW_MACHINE(2, 1, 1, 1)
+#define TW_F64_ADD_MUL_LESS TW_MACHINE(3, 1, 1, 2)
 #define TW_F64_ADD_MUL_LOW TW_MACHINE(2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_

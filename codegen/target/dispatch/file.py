@@ -71,7 +71,7 @@ def dispatched(
     machines: Sequence[MachineVariant],
     spelling: Spelling,
 ) -> Dispatched:
-    """`body` has marks; `machines` are all that the preprocessor chooses among, those that can be asked for first."""
+    """`body` has marks; `machines` are all that the preprocessor chooses among."""
     parts = body.split(MARK)
     assert len(parts) == 3 * len(functions) + 1, "functions lie in each other"
     names, asked = spelling.names, [m for m in machines if m.level]
@@ -80,7 +80,9 @@ def dispatched(
     whens = [*(m.when for m in machines), ""]
     tuned = not any(f.calls for f in functions)  # what they call is not, and would not be written out in them
     own = [Level(m.level, tuned and bool(m.tune)) for m in asked]
-    levels = tuple(level_text(support, whens, k, x, wanted) for k, x in enumerate(own))
+    levels = tuple(
+        level_text(support, whens, whens.index(m.when), x, wanted) for m, x in zip(asked, own, strict=True)
+    )
     in_body = [{names.word(a): names.word(b) for a, b in x.names.items()} for x in levels]
     out, taken = [parts[0]], set(spelling.taken)
     versions: list[Version] = []

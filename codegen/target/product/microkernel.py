@@ -255,6 +255,12 @@ def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
     return _prelude(texts, headers, guarded(found))
 
 
+def helper_texts(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
+    """The same without the macros that kernels of all instruction sets use."""
+    found = definitions(isa, dict.fromkeys(micro_kernel(isa, k) for k in kernels))
+    return _prelude([], [isa.header] if isa.header else [], guarded(found))
+
+
 def _stdint(texts: Iterable[str]) -> list[str]:
     """The header of types that texts use, if they do."""
     return ["stdint.h"] if any(re.search(r"\bu?int\d+_t\b", t) for t in texts) else []

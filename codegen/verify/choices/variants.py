@@ -33,14 +33,37 @@ def wrong_variants(text: str, variants: Sequence[TextVariant], proven: Sequence[
     have the same order."""
     if len(variants) != len(proven) or len({v.when for v in variants}) != len(variants) or variants[-1].when:
         return "there is not one text for each machine"
-    for v, own in zip(variants, proven, strict=True):
+    first = variants[0].when
+    for k, (v, own) in enumerate(zip(variants, proven, strict=True)):
         try:
-            same = tuple(expanded(text, v.macros)) == tokens(own)
+            same = tuple(expanded(_where(text, first, not k), v.macros)) == tokens(own)
         except Unread as problem:
             return str(problem)
         if not same:
             return f"the common text is another one where {v.when or 'no condition holds'}"
     return ""
+
+
+def _where(text: str, when: str, holds: bool) -> str:
+    """What compilers see of a text where a condition of the preprocessor holds, or does not; other directives stay."""
+    out = list[str]()
+    around = list[bool | None]()  # of each condition around, whether what follows is seen; None where it is another one
+    for line in text.split("\n"):
+        word = line.strip().partition(" ")[0]
+        ours = word == "#if" and line.strip() == f"#if {when}"
+        if word in ("#if", "#ifdef", "#ifndef"):
+            around.append(holds if ours else None)
+        elif word in ("#else", "#elif", "#endif"):
+            if not around or (word == "#elif" and around[-1] is not None):
+                raise Unread(f"{word} without a condition")
+            ours = around[-1] is not None
+            if word == "#endif":
+                around.pop()
+            elif ours:
+                around[-1] = not around[-1]
+        if not ours and False not in around:
+            out.append(line)
+    return "\n".join(out)
 
 
 def wrong_surroundings(base: RegionText, texts: Sequence[RegionText]) -> str:

@@ -69,8 +69,8 @@ FLAGS = {
 def test_tiles_on_arm_are_those_of_lanes_in_vectors_of_the_compiler() -> None:
     """Of vfmsq with a value in all lanes gcc makes a negation for each row; of its own vectors it makes none."""
     text = generate(GEMM.replace("+=", "-=")).text
-    assert "#define TW_F64_SUB_MUL_MR TW_MACHINE(14, 6, 6, 4)" in text
-    assert "#define TW_F64_SUB_MUL_NV TW_MACHINE(2, 2, 4, 3)" in text
+    assert "#define TW_F64_SUB_MUL_MR TW_MACHINE(6, 14, 6, 4)" in text
+    assert "#define TW_F64_SUB_MUL_NV TW_MACHINE(4, 2, 2, 3)" in text
     assert "#define tw_vec_fms_f64(x, y, z) ((x) - ((y) * (z)))" in text
     assert "arm_neon.h" not in text
 
@@ -131,12 +131,51 @@ def test_a_plan_with_another_tile_is_obeyed_on_every_machine() -> None:
     assert "TW_F64_ADD_MUL_" not in text and "__AVX512F__" not in text
 
 
-def test_machines_that_would_pack_the_left_operand_otherwise_have_one_text() -> None:
-    """Narrow vectors want every value as often as they have lanes, wide ones do not."""
-    least = GEMM.replace("c[i * n + j] +=", "c[i * n + j] = MIN(c[i * n + j],").replace(" * b[l", " + b[l")
-    least = "#define MIN(a, b) ((a) < (b) ? (a) : (b))" + least.replace("+ j];\n#", "+ j]);\n#")
-    text = str(generate(least).text)
-    assert "TW_F64_MIN_ADD_MR TW_MACHINE(" in text and "SPREAD" not in text
+LEAST = "#define MIN(a, b) ((a) < (b) ? (a) : (b))" + GEMM.replace(
+    "c[i * n + j] += a[i * k + l] * b[l * n + j]", "c[i * n + j] = MIN(c[i * n + j], a[i * k + l] + b[l * n + j])"
+)
+NARROW = GEMM.replace("const double", "const signed char").replace("double", "int")
+ARM = "#if defined(__aarch64__)\n"
+
+
+@pytest.mark.parametrize(
+    "source, common, own", [(LEAST, "tw_f64_min_add(", "_spread("), (NARROW, "tw_i32_add_mul(", "_narrow(")]
+)
+def test_operands_that_one_machine_packs_otherwise_have_two_texts(source: str, common: str, own: str) -> None:
+    """Narrow vectors want every value as often as they have lanes, and multiply narrow factors; wide ones do not."""
+    text = str(generate(source).text)
+    kernels, region = text[: text.index("void product")], text[text.index("void product") :]
+    assert region.count(ARM) == 1
+    mine, _, others = region.partition(ARM)[2].partition("#else\n")
+    others = others.partition("#endif\n")[0]
+    assert own in mine and common not in mine and own not in others and common in others
+    assert "aarch64" not in re.search(r"#define TW_MACHINE\((.*)\)", kernels)[1]  # type: ignore[index]
+    assert kernels.count(f"static void {common}") == 1 and "arm_neon.h" in kernels
+
+
+def test_a_product_with_a_text_of_its_own_beside_a_common_one() -> None:
+    """The table of numbers has all machines again, and each kernel is there where it is called."""
+    sums = GEMM.replace("product", "sums").replace("+=", "-=")
+    text = str(generate(LEAST + sums).text)
+    assert "#define TW_MACHINE(aarch64, avx512f, avx2, other)" in text and "TW_F64_SUB_MUL_MR TW_MACHINE(6, 14" in text
+    assert text.count(ARM) == 5  # caches, operations, the table, kernels, the region
+
+
+@pytest.mark.parametrize("source", [LEAST, NARROW])
+def test_results_of_texts_of_their_own(source: str, tmp_path: Path) -> None:
+    main = MAIN
+    if source is LEAST:
+        step = "d[i * n + j] = sum < d[i * n + j] ? sum : d[i * n + j]; }"
+        main = main.replace("d[i * n + j] += a[i * k + l] * b", "{ const double sum = a[i * k + l] + b")
+        main = main.replace("b[l * n + j];", f"b[l * n + j]; {step}")
+    else:
+        chars = "static signed char a[10500], b[10500]; static int"
+        main = main.replace("static double a[150 * 70], b[70 * 150],", chars)
+    text = str(generate(source).text)
+    (tmp_path / "a.c").write_text("#define TW_SIZE(n) ((n) / 16 + 1)\n" + text + main)
+    command = ["cc", "-std=c11", "-O2", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-o", "a", "a.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "a"], env={"OMP_NUM_THREADS": "3"}).returncode == 0
 
 
 @pytest.mark.parametrize("feature", FLAGS)

@@ -33,8 +33,14 @@ Region = tuple[str, tuple[TextVariant, ...], tuple[str, ...]]
 File = tuple[str, tuple[TextVariant, ...]]
 
 
+LEAST = GEMM.replace(
+    "c[i * n + j] += a[i * k + l] * b[l * n + j]",
+    "c[i * n + j] = a[i * k + l] + b[l * n + j] < c[i * n + j] ? a[i * k + l] + b[l * n + j] : c[i * n + j]",
+)
+
+
 @cache
-def asked() -> tuple[Region, File]:
+def asked(source: str = GEMM) -> tuple[Region, File]:
     """What the proofs are asked about a product for all machines: its common text, and the macros above it."""
     found: list[Region] = []
 
@@ -43,9 +49,9 @@ def asked() -> tuple[Region, File]:
         return wrong_variants(text, chosen, proven)
 
     options = GenOptions(target="c")
-    (s,) = open_source("f.c", GEMM, options).slices
+    (s,) = open_source("f.c", source, options).slices
     with mock.patch.object(variants, "wrong_variants", note):
-        outcome = process_region(s, GEMM, options, load_for("generic", ""))
+        outcome = process_region(s, source, options, load_for("generic", ""))
     assert outcome.text is not None
     chosen = together(k for _, _, k in outcome.kernels if isinstance(k, Portable))
     return found[0], ("".join(kernel_texts(outcome.kernels, False)), chosen)
@@ -64,6 +70,22 @@ def test_another_common_text_is_refused(change: tuple[str, str]) -> None:
     (text, found, proven), _ = asked()
     assert change[0] in text
     assert wrong_variants(change[1].join(text.rsplit(change[0], 1)), found, proven)
+
+
+@pytest.mark.parametrize("change", [
+    ("#if defined(__aarch64__)\n", "#if !defined(__aarch64__)\n"), ("#if defined(__aarch64__)\n", "#if 0\n"),
+    ("#if defined(__aarch64__)\n", ""), ("#if defined(__aarch64__)\n", "#ifdef __aarch64__\n"),
+    ("#else\n", ""), ("#else\n", "#elif 1\n"), ("#else\n", "#else\n#else\n"), ("#endif\n", ""),
+    ("_spread(tw_m, tw_n,", "_spread(tw_n, tw_m,"), ("< tw_stop; jt += TW_", "<= tw_stop; jt += TW_"),
+    ("#else\n", "#else\nc[0]++;\n"), ("#else\n", "c[0]++;\n#else\n"), ("#endif\n", "#endif\nc[0]++;\n"),
+    ("#else\n", "#define tw_min tw_max\n#else\n"), ("#else\n", "#if 0\n#else\n#endif\n"),
+])  # fmt: skip
+def test_another_text_for_one_machine_is_refused(change: tuple[str, str]) -> None:
+    """Where a product stands there twice, for one machine and for the others."""
+    (text, found, proven), _ = asked(LEAST)
+    assert wrong_variants(text, found, proven) == ""
+    assert change[0] in text
+    assert wrong_variants(text.replace(change[0], change[1], 1), found, proven), change
 
 
 def test_other_values_of_macros_are_refused() -> None:
