@@ -43,6 +43,12 @@ def fast_path_of(vec: Vec, step: Lane) -> FastPath | None:
     return FastPath(quick, doubt) if demand(vec, quick).operations < demand(vec, step).operations else None
 
 
+def operations_of(vec: Vec, step: Lane) -> int:
+    """Instructions of a step, the usual way where there are two."""
+    hurry = fast_path_of(vec, step)
+    return demand(vec, hurry.step if hurry else step).operations
+
+
 def _chain(e: Lane) -> tuple[str, tuple[Lane, ...], str]:
     if e.op in ("fmin", "fmax"):
         return e.op, e.args, "nan"

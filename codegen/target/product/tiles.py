@@ -3,6 +3,7 @@ conditions by which tiles are assigned to them."""
 
 from __future__ import annotations
 
+from codegen.isa.common import is_common
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import longer
 from codegen.record import record
@@ -88,6 +89,6 @@ def in_place(what: Contraction, how: Blocking, nr: str) -> str:
     isa, lanes = load_isa(how.isa, how.bits), part(nr, how)
     low = low_unit(how.mr, row_unit(isa, what.step.elem, how.bits))
     columns = f"tw_n % {lanes} == 0" if lanes.isdigit() else f"tw_n % ({lanes}) == 0"
-    if low <= 1:
+    if low < (1 if is_common(isa) else 2):  # the text for several machines has one form
         return f"tw_m == {how.mr} && {columns}"
     return f"(tw_m == {how.mr} ? {columns} : tw_m % {low} == 0 && tw_n == {nr})"
