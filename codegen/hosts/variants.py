@@ -63,7 +63,7 @@ def product_variants(codes: Sequence[CNode], machine: Machine) -> tuple[ProductV
     from codegen.machine.variants import MachineVariant, variants
     from codegen.target.product.microkernel import MOST_COMMON
 
-    every = (*variants(machine), MachineVariant("", machine)) if variants(machine) else ()
+    every = (*variants(machine), MachineVariant("other", "", machine)) if variants(machine) else ()
     machines = tuple(v.machine for v in every)
     found = tuple(ProductVariant(v.when, partial(_common_blocks, v.machine, machines)) for v in every)
     every_block = [v.blocks(x.what) for v in found for x in blocked]

@@ -17,7 +17,11 @@ from codegen.record import record
 from codegen.resources import data_dir
 
 DEFAULT = "generic"
-ARM = "defined(__aarch64__)"
+# Compilers that are told how long the scalable vectors of 64-bit Arm are (-msve-vector-bits) take them for their own
+# vectors of that length. Where they are not told, vectors have the 16 bytes of NEON.
+_TOLD = "defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS"
+SVE = {512: f"{_TOLD} >= 512", 256: f"{_TOLD} == 256"}
+ARM = f"defined(__aarch64__) && !({_TOLD} > 128)"
 # Compilers of which functions with a target attribute keep it in all that they are made of: clang's loops on threads
 # become functions without.
 DISPATCHES = "defined(__x86_64__) && defined(__GNUC__) && !(defined(__clang__) && defined(_OPENMP))"
@@ -25,7 +29,7 @@ DISPATCHES = "defined(__x86_64__) && defined(__GNUC__) && !(defined(__clang__) &
 
 @record
 class MachineVariant:
-    """A machine, and the condition of the C preprocessor under which it is the one.
+    """A machine, the condition of the C preprocessor under which it is the one, and a word for it in generated text.
 
     Where a program can ask its processor, `level` names the version of a function for this machine, and `features` are
     what the processor must have, in the words of target attributes and of `__builtin_cpu_supports`. `tune` is a
@@ -33,6 +37,7 @@ class MachineVariant:
     values are loaded again instead of kept.
     """
 
+    label: str
     when: str
     machine: Machine
     level: str = ""
@@ -46,10 +51,13 @@ _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", *_AVX2)
 
 @cache
 def _variants() -> tuple[MachineVariant, ...]:
+    arm = _described("aarch64")
+    told = (replace(arm, isa="generic", vector_bits=bits) for bits in SVE)
     return (
-        MachineVariant(ARM, _described("aarch64")),
-        MachineVariant(load_isa("avx512").enabled, _described("avx512"), "avx512", _AVX512, "skylake-avx512"),
-        MachineVariant(load_isa("avx2").enabled, _described("avx2"), "avx2", _AVX2),
+        MachineVariant("aarch64", ARM, arm),
+        *(MachineVariant(f"sve{m.vector_bits}", SVE[m.vector_bits], m) for m in told),
+        MachineVariant("avx512", load_isa("avx512").enabled, _described("avx512"), "avx512", _AVX512, "skylake-avx512"),
+        MachineVariant("avx2", load_isa("avx2").enabled, _described("avx2"), "avx2", _AVX2),
     )
 
 
@@ -64,3 +72,8 @@ def variants(machine: Machine) -> tuple[MachineVariant, ...]:
 
 def has_variants(machine: Machine) -> bool:
     return machine.name == DEFAULT and machine == replace(load(DEFAULT), cores=machine.cores)
+
+
+def label_of(when: str) -> str:
+    """The word for the variant with a condition."""
+    return next((v.label for v in _variants() if v.when == when), "other")

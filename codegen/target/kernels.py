@@ -12,6 +12,7 @@ from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
 from codegen.isa.widths import OPEN
 from codegen.lower.nest.kernel import NestKernel
+from codegen.machine.variants import label_of
 from codegen.target.emit import AnyKernel
 from codegen.target.finish.outline import outlined
 from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
@@ -108,18 +109,12 @@ def _numbers(variants: Sequence[TextVariant]) -> list[str]:
     """A table of macros, a row for each and a column for each machine that has one of them, and the macro that chooses
     the column. Of what a machine has in its own way it has the numbers of the last."""
     numbered = [v for v in variants if v.macros]
-    columns = [_label(v.when) for v in numbered]
+    columns = [label_of(v.when) for v in numbered]
     head = f"#define {_ONE_OF}({', '.join(columns)})"
     last = dict(variants[-1].macros)
     rows = [(name, [dict(v.macros).get(name, value) for v in numbered]) for name, value in last.items()]
     table = "\n".join(f"#define {name} {_ONE_OF}({', '.join(values)})" for name, values in rows)
     return [*_by_macros([v.when for v in numbered], [f"{head} {x}" for x in columns]), table]
-
-
-def _label(when: str) -> str:
-    """A name for machines: the first macro that they are known by."""
-    found = re.search(r"\b__(\w+?)__\b", when)
-    return found[1].lower() if found else "other"
 
 
 def _by_macros(whens: Sequence[str], texts: Sequence[str]) -> list[str]:

@@ -151,10 +151,11 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
 def _widths() -> list[tuple[str, int]]:
     """Conditions of the preprocessor, and the bytes that vectors have where they hold; the first that does counts, and
     the last always does. They are widths that forms are proven for."""
-    from codegen.isa.load import load as load_isa
+    from codegen.machine.load import load
+    from codegen.machine.variants import DEFAULT, variants
 
-    found = [(isa.enabled, isa.bits // 8) for isa in map(load_isa, ("avx512", "avx2"))]
-    return [*((when, width) for when, width in found if width in WIDTHS), ("", WIDTHS[0])]
+    found = [(v.when, v.machine.vector_bits // 8) for v in variants(load(DEFAULT))]
+    return [*((when, width) for when, width in found if width in WIDTHS[1:]), ("", WIDTHS[0])]
 
 
 def _caches() -> dict[str, object]:

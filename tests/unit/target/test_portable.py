@@ -12,6 +12,7 @@ import pytest
 from codegen.api.generate import generate
 from codegen.isa.common import common_name
 from codegen.isa.load import load as load_isa
+from codegen.machine import variants
 from codegen.scop.lanes import Lane
 from codegen.target.portable import Portable, TextVariant, merged, together
 from codegen.target.product.microkernel import (
@@ -69,8 +70,8 @@ FLAGS = {
 def test_tiles_on_arm_are_those_of_lanes_in_vectors_of_the_compiler() -> None:
     """Of vfmsq with a value in all lanes gcc makes a negation for each row; of its own vectors it makes none."""
     text = generate(GEMM.replace("+=", "-=")).text
-    assert "#define TW_F64_SUB_MUL_MR TW_MACHINE(6, 14, 6, 4)" in text
-    assert "#define TW_F64_SUB_MUL_NV TW_MACHINE(4, 2, 2, 3)" in text
+    assert "#define TW_F64_SUB_MUL_MR TW_MACHINE(6, 14, 9, 14, 6, 4)" in text
+    assert "#define TW_F64_SUB_MUL_NV TW_MACHINE(4, 2, 3, 2, 2, 3)" in text
     assert "#define tw_vec_fms_f64(x, y, z) ((x) - ((y) * (z)))" in text
     assert "arm_neon.h" not in text
 
@@ -106,14 +107,14 @@ def test_every_machine_has_all_macros(text: str) -> None:
     rows = dict(re.findall(r"^#define (\w+) TW_MACHINE\((.*)\)$", text, re.M))
     columns = re.findall(r"^#define TW_MACHINE\((.*)\) (\w+)$", text, re.M)
     assert names and names <= set(rows)
-    assert {len(x.split(",")) for x in rows.values()} == {4}
+    assert {len(x.split(",")) for x in rows.values()} == {6}
     assert [one for _, one in columns] == columns[0][0].split(", ")
 
 
 def test_kernels_are_what_was_proven(text: str) -> None:
     """With its numbers and operations in place, the one kernel is the kernel of every machine."""
     what = MicroKernel("f64", Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b"))))), 0, 14, 2)
-    tiles = (("avx512", 512, 14, 2), ("avx2", 256, 6, 2), ("avx2", 256, 11, 1), ("generic", 128, 4, 3))
+    tiles = (("avx512", 512, 14, 2), ("avx2", 256, 6, 2), ("avx2", 256, 11, 1), ("generic", 128, 4, 3), ("generic", 512, 14, 2))
     for name, bits, mr, nv in tiles:
         isa, mk = load_isa(common_name(name), bits), replace(what, mr=mr, nv=nv)
         kernel = with_numbers(common_kernel(isa, mk), numbers(isa, mk))
@@ -135,7 +136,7 @@ LEAST = "#define MIN(a, b) ((a) < (b) ? (a) : (b))" + GEMM.replace(
     "c[i * n + j] += a[i * k + l] * b[l * n + j]", "c[i * n + j] = MIN(c[i * n + j], a[i * k + l] + b[l * n + j])"
 )
 NARROW = GEMM.replace("const double", "const signed char").replace("double", "int")
-ARM = "#if defined(__aarch64__)\n"
+ARM = f"#if {variants.ARM}\n"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_a_product_with_a_text_of_its_own_beside_a_common_one() -> None:
     """The table of numbers has all machines again, and each kernel is there where it is called."""
     sums = GEMM.replace("product", "sums").replace("+=", "-=")
     text = str(generate(LEAST + sums).text)
-    assert "#define TW_MACHINE(aarch64, avx512f, avx2, other)" in text and "TW_F64_SUB_MUL_MR TW_MACHINE(6, 14" in text
+    assert "#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other)" in text and "TW_F64_SUB_MUL_MR TW_MACHINE(6, 14" in text
     assert text.count(ARM) == 5  # caches, operations, the table, kernels, the region
 
 
