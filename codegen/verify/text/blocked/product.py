@@ -21,6 +21,7 @@ from codegen.verify.text.blocked.claim import Claim, PackedOperand, TableClaim
 from codegen.verify.text.blocked.copies import copies_as_loops
 from codegen.verify.text.blocked.elements import in_rows
 from codegen.verify.text.blocked.execute import BlockRun
+from codegen.verify.text.blocked.own_bounds import with_own_bounds
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
 from codegen.verify.text.blocks import BOUND, bounds, renamed
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW
@@ -59,18 +60,31 @@ def wrong_product(text: str, v: ProductView) -> str:
             (block,) = read_statements(text)
             short = bounds(block, _ranges(v), numbers)
             wanted = claim(v.wanted, v.chosen, short)
-            block, wanted = in_rows(copies_as_loops(renamed(block, short), wanted), wanted)
-            key = form_key(_key(block, wanted))
-            if key not in _PROVEN and not is_proven(key):
-                _prove(block, wanted)
-            _PROVEN.add(key)
-            made.add(key)
+            _prove_once(*in_rows(copies_as_loops(renamed(block, short), wanted), wanted))
             return ""
         except Unread as error:
             problem = str(error)
             if not any(x.isdigit() for x in v.wanted.past):
                 return problem
     return problem
+
+
+def _prove_once(block: Node, c: Claim) -> None:
+    """Of products that differ in names and places alone, and in which bounds are equal, one is proven. Raises Unread
+    where it cannot be."""
+    general = with_own_bounds(block, c)
+    for text, wanted in [general] if general[0] is block else [general, (block, c)]:
+        key = form_key(_key(text, wanted))
+        try:
+            if key not in _PROVEN and not is_proven(key):
+                _prove(text, wanted)
+        except Unread:
+            if text is block:
+                raise
+            continue
+        _PROVEN.add(key)
+        made.add(key)
+        return
 
 
 def _ranges(v: ProductView) -> list[tuple[str, str, str]]:
