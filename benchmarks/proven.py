@@ -2,8 +2,9 @@
 
 With names of kernels (`gemm atax`) only those are proven, and the list stays as it is.
 
-With every instruction set, with and without threads, and for ranks; the nests of the programs for `--auto`, which are
-products as other programs have them, for the default machine. What the list holds is not proven again in every build.
+With every instruction set, with and without threads, and for ranks; products as other programs have them
+(`usual_products`) without ranks, and those of the programs for `--auto` for the default machine alone. What the list
+holds is not proven again in every build.
 Most kernels of the corpus have no product: what has none with one instruction set is not tried with the others.
 """
 
@@ -17,6 +18,7 @@ from contextlib import nullcontext, suppress
 from itertools import product
 from pathlib import Path
 
+from benchmarks import usual_products
 from codegen.diagnostics import TilewrightError
 from codegen.isa.known import ISAS
 from codegen.machine.load import load_for
@@ -39,8 +41,9 @@ def main() -> int:
     names = _arguments()
     first, *others = product(ISAS, TARGETS)
     corpus = sorted(p for folder in (KERNELS, EXAMPLES / "real-style") for p in folder.glob("*.c"))
-    every = [KERNELS / f"{name}.c" for name in names] or corpus
-    programs = [] if names else sorted(EXAMPLES.glob("auto-*/*.c"))
+    every = list(map(_read, [KERNELS / f"{name}.c" for name in names] or corpus))
+    programs = [] if names else list(map(_read, sorted(EXAMPLES.glob("auto-*/*.c"))))
+    usual = [] if names else list(usual_products.programs())
     found: set[str] = set()
     with ProcessPoolExecutor(initializer=_prove_all) as pool:
         made = list(_shown(pool.map(_proven, [(p, *first) for p in every], chunksize=2), len(every)))
@@ -49,6 +52,7 @@ def main() -> int:
         having = [p for p, names in zip(every, made, strict=True) if names]
         rest = [(p, *how) for how in (*((isa, RANKS) for isa in ISAS), *others) for p in having]  # long ones first
         rest += [(p, first[0], t) for t in TARGETS for p in programs]
+        rest += [(p, *how) for how in product(ISAS, TARGETS) for p in usual]
         found.update(*_shown(pool.map(_proven, rest, chunksize=max(1, len(having) // 4)), len(rest)))
     print(file=sys.stderr)
     if names:
@@ -78,16 +82,20 @@ def _prove_all() -> None:
     proven.listed = frozenset  # type: ignore[assignment]
 
 
-def _proven(work: tuple[Path, str, str]) -> frozenset[str]:
-    path, isa, target = work
+def _read(path: Path) -> tuple[str, str]:
+    return str(path), path.read_text(encoding="utf-8")
+
+
+def _proven(work: tuple[tuple[str, str], str, str]) -> frozenset[str]:
+    (name, text), isa, target = work
     proven.made.clear()
-    options, text = GenOptions(target=target, isa=isa), path.read_text(encoding="utf-8")
+    options = GenOptions(target=target, isa=isa)
     try:
-        marked = open_source(str(path), text, options).slices
-        for s in marked or open_regions(str(path), text, options, _nests(text)).slices:
+        marked = open_source(name, text, options).slices
+        for s in marked or open_regions(name, text, options, _nests(text)).slices:
             _process(s, text, options, bool(marked))
     except TilewrightError as error:
-        print(f"\n{path.name}, {isa}, {target}: {error}", file=sys.stderr)
+        print(f"\n{name}, {isa}, {target}: {error}", file=sys.stderr)
     return frozenset(proven.made)
 
 

@@ -1,5 +1,5 @@
-"""The default text where compilers are told how long scalable vectors of AArch64 are: vectors and register tiles of that
-length, and the source's results."""
+"""The default text where compilers are told how long scalable vectors of AArch64 are: vectors and register tiles have
+that length, and results are the source's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.run.test_dispatch import SOURCE, compiled, made, printed
 from tests.run.test_microkernel import compiler, runners
 
 USUAL = GenOptions(fp_contract="off")
-# What the compiler is told beside -march, vectors of 16 bytes in qemu's processor, bytes of a vector and rows of a tile.
+# What compilers are told beside -march, vectors of 16 bytes in qemu's processor, bytes of a vector, rows of a tile.
 LENGTHS = [
     ((), 4, 16, 6),
     (("-msve-vector-bits=128",), 1, 16, 6),

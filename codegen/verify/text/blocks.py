@@ -51,8 +51,10 @@ def _apart(size: Node, first: Node, past: Node, short: Mapping[Node, Node]) -> b
 
 
 def renamed(node: Node, short: Mapping[Node, Node]) -> Node:
-    """With names in place of expressions."""
+    """With names in place of expressions. Numbers that are chosen for the processor stay."""
     if node in short:
         return short[node]
+    if node.kind == "call" and node.text == "TW_SIZE":
+        return node
     kids = tuple(renamed(k, short) for k in node.kids)
     return node if kids == node.kids else node._replace(kids=kids)

@@ -114,7 +114,8 @@ def test_every_machine_has_all_macros(text: str) -> None:
 def test_kernels_are_what_was_proven(text: str) -> None:
     """With its numbers and operations in place, the one kernel is the kernel of every machine."""
     what = MicroKernel("f64", Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b"))))), 0, 14, 2)
-    tiles = (("avx512", 512, 14, 2), ("avx2", 256, 6, 2), ("avx2", 256, 11, 1), ("generic", 128, 4, 3), ("generic", 512, 14, 2))
+    tiles = [("avx512", 512, 14, 2), ("avx2", 256, 6, 2), ("avx2", 256, 11, 1), ("generic", 128, 4, 3)]
+    tiles += [("generic", 512, 14, 2)]
     for name, bits, mr, nv in tiles:
         isa, mk = load_isa(common_name(name), bits), replace(what, mr=mr, nv=nv)
         kernel = with_numbers(common_kernel(isa, mk), numbers(isa, mk))
@@ -158,7 +159,8 @@ def test_a_product_with_a_text_of_its_own_beside_a_common_one() -> None:
     """The table of numbers has all machines again, and each kernel is there where it is called."""
     sums = GEMM.replace("product", "sums").replace("+=", "-=")
     text = str(generate(LEAST + sums).text)
-    assert "#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other)" in text and "TW_F64_SUB_MUL_MR TW_MACHINE(6, 14" in text
+    assert "#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other)" in text
+    assert "TW_F64_SUB_MUL_MR TW_MACHINE(6, 14" in text
     assert text.count(ARM) == 5  # caches, operations, the table, kernels, the region
 
 

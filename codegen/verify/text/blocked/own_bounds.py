@@ -34,9 +34,7 @@ def with_own_bounds(block: Node, c: Claim) -> tuple[Node, Claim]:
         text = _Renaming(shared, marks).of(block, "")
     except Unread:
         return block, c
-    firsts, pasts = ([_own(e, x, shared) for e, x in zip(ends, _COORDINATES, strict=True)] for ends in (c.first, c.past))
-    first, past = (firsts[0], firsts[1], firsts[2]), (pasts[0], pasts[1], pasts[2])
-    return text, replace(c, first=first, past=past)
+    return text, replace(c, first=_owned(c.first, shared), past=_owned(c.past, shared))
 
 
 def _elsewhere(c: Claim) -> tuple[Node, ...]:
@@ -46,6 +44,11 @@ def _elsewhere(c: Claim) -> tuple[Node, ...]:
 
 def _marks(c: Claim, x: str) -> tuple[str, ...]:
     return (_SIZES[x], *_OTHERS[x], *(f"{c.names[x]}{part}" for part in ("", *"bptr")))
+
+
+def _owned(ends: tuple[Node, Node, Node], shared: set[str]) -> tuple[Node, Node, Node]:
+    rows, columns, depth = ends
+    return _own(rows, "i", shared), _own(columns, "j", shared), _own(depth, "k", shared)
 
 
 def _own(e: Node, x: str, shared: set[str]) -> Node:
