@@ -3,8 +3,8 @@
 With names of kernels (`gemm atax`) only those are proven, and the list stays as it is.
 
 With every instruction set, with and without threads, and for ranks; products as other programs have them
-(`usual_products`) without ranks, and those of the programs for `--auto` for the default machine alone. What the list
-holds is not proven again in every build.
+(`usual_products`) without ranks, and those of the programs for `--auto` and the corpus in f32 for the default machine
+alone. What the list holds is not proven again in every build.
 Most kernels of the corpus have no product: what has none with one instruction set is not tried with the others.
 """
 
@@ -15,14 +15,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
-from itertools import product
+from itertools import product, repeat
 from pathlib import Path
 
 from benchmarks import usual_products
 from codegen.diagnostics import TilewrightError
 from codegen.isa.known import ISAS
 from codegen.machine.load import load_for
-from codegen.options import GenOptions
+from codegen.options import CppOptions, GenOptions
 from codegen.region import process_region
 from codegen.source.marks import region_of
 from codegen.source.nests import find_nests
@@ -35,25 +35,32 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNELS = EXAMPLES / "kernels"
 TARGETS = ("openmp", "c")
 RANKS = "mpi"
+FLOAT = ("-DREAL=float",)  # the corpus in another type
+Source = tuple[str, str]  # a name and a text
+How = tuple[str, str, tuple[str, ...]]  # an instruction set, a target, and definitions of macros
 
 
 def main() -> int:
     names = _arguments()
-    first, *others = product(ISAS, TARGETS)
+    ways: list[How] = [(isa, target, ()) for isa, target in product(ISAS, TARGETS)]
+    first, *others = ways
     corpus = sorted(p for folder in (KERNELS, EXAMPLES / "real-style") for p in folder.glob("*.c"))
     every = list(map(_read, [KERNELS / f"{name}.c" for name in names] or corpus))
     programs = [] if names else list(map(_read, sorted(EXAMPLES.glob("auto-*/*.c"))))
     usual = [] if names else list(usual_products.programs())
     found: set[str] = set()
     with ProcessPoolExecutor(initializer=_prove_all) as pool:
-        made = list(_shown(pool.map(_proven, [(p, *first) for p in every], chunksize=2), len(every)))
+        made = list(_shown(pool.map(_proven, every, repeat(first), chunksize=2), len(every)))
         found.update(*made)
         # By instruction set: a process proves a kernel that several files use once.
         having = [p for p, names in zip(every, made, strict=True) if names]
-        rest = [(p, *how) for how in (*((isa, RANKS) for isa in ISAS), *others) for p in having]  # long ones first
-        rest += [(p, first[0], t) for t in TARGETS for p in programs]
-        rest += [(p, *how) for how in product(ISAS, TARGETS) for p in usual]
-        found.update(*_shown(pool.map(_proven, rest, chunksize=max(1, len(having) // 4)), len(rest)))
+        ranks: list[How] = [(isa, RANKS, ()) for isa in ISAS]
+        rest = [(p, how) for how in (*ranks, *others) for p in having]  # long ones first
+        rest += [(p, (first[0], t, FLOAT)) for t in TARGETS for p in having]
+        rest += [(p, (first[0], t, ())) for t in TARGETS for p in programs]
+        rest += [(p, how) for how in ways for p in usual]
+        size = max(1, len(having) // 4)
+        found.update(*_shown(pool.map(_proven, *zip(*rest, strict=True), chunksize=size), len(rest)))
     print(file=sys.stderr)
     if names:
         print(f"{len(found)} texts proven")
@@ -82,14 +89,14 @@ def _prove_all() -> None:
     proven.listed = frozenset  # type: ignore[assignment]
 
 
-def _read(path: Path) -> tuple[str, str]:
+def _read(path: Path) -> Source:
     return str(path), path.read_text(encoding="utf-8")
 
 
-def _proven(work: tuple[tuple[str, str], str, str]) -> frozenset[str]:
-    (name, text), isa, target = work
+def _proven(source: Source, how: How) -> frozenset[str]:
+    (name, text), (isa, target, defines) = source, how
     proven.made.clear()
-    options = GenOptions(target=target, isa=isa)
+    options = GenOptions(target=target, isa=isa, cpp=CppOptions(args=defines))
     try:
         marked = open_source(name, text, options).slices
         for s in marked or open_regions(name, text, options, _nests(text)).slices:
