@@ -14,6 +14,8 @@ from codegen.checking.harness.paths import names_in
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.syntax.symbols import RegionSite
 
+_COPIED = ("value", "array", "global")  # buffers that the variable itself does not lie in
+
 
 def declarations(h: Harness) -> Iterator[str]:
     """In the order in which C needs them: types, integers, values, structs, their members, then everything else.
@@ -30,10 +32,11 @@ def declarations(h: Harness) -> Iterator[str]:
             yield f"const {i.ctype.spelling} {i.text} = {i.how.removeprefix('constant ')};"
     buffers = list(enumerate(h.memory.buffers))
     for k, b in buffers:
-        if b.how in ("value", "global"):
+        if b.how in _COPIED:
             yield from _typedefs(k, b)
-            if b.how == "value":
-                yield f"tw_e{k} {b.base};"
+            if b.how != "global":
+                sizes = f"[{b.rows}]" + "".join(f"[{d}]" for d in b.dims) if b.how == "array" else ""
+                yield f"tw_e{k} {b.base}{sizes};"
     yield from copies(h, out=False)
     yield from (line for k, b in buffers if b.of_structs for line in _pointer(h, k, b))
     for k, i in enumerate(h.memory.ints):
@@ -84,7 +87,7 @@ def _computed(h: Harness) -> Iterator[str]:
 def copies(h: Harness, out: bool) -> Iterator[str]:
     """Values and globals from their buffers, or back. Operation 3 leaves globals where they are, 4 only sets them."""
     for k, b in enumerate(h.memory.buffers):
-        if b.how in ("value", "global"):
+        if b.how in _COPIED:
             ends = f"tw_args[{k}], &{b.base}" if out else f"&{b.base}, tw_args[{k}]"
             guard = ""
             if b.how == "global":
@@ -115,7 +118,7 @@ def _declared_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
 
 def _pointer(h: Harness, k: int, b: HarnessBuffer) -> Iterator[str]:
     """Make the variable, or the pointers inside another buffer, point to a buffer."""
-    if b.how in ("value", "global"):
+    if b.how in _COPIED:
         return
     yield from _typedefs(k, b)
     if b.how == "inner":
