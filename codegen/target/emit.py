@@ -157,7 +157,7 @@ def _rendered(around: Surroundings, made: RegionViews) -> tuple[str, str, tuple[
     if alone or made.enough:
         threads = "more than one thread" if alone else "tiles"
         reasons.append(f"there is {'work for ' if made.enough else ''}{threads}")
-    room = room_of(scop, made.tree, guard)
+    room = room_of(scop, made.tree, guard, words_of(views))
     if room is not None:
         made.ints.helpers.update(functions_of(room.when, room.bytes, *room.parts))
     kept = bool(room or reasons or (guard and not idle_elsewhere(scop)))

@@ -44,7 +44,7 @@ def wrong_room(scop: Scop, tree: CNode, text: str) -> str:
         return "memory is asked for in another way" if asks else ""
     try:
         parts = [*_buffers(scop), *_own(scop, tree)]
-        _check_parts(parts, text[found.end() :].split("\n"))
+        _check_parts(parts, text[found.end() :])
         if _length(found[2]) != total(p.bytes for p in parts) + _LINE * (len(parts) - 1):
             raise Unread("another amount of memory is asked for than is used")
         _check_test(scop, tree, found[1])
@@ -89,16 +89,16 @@ def _cells(scop: Scop, h: Held) -> str:
     return " * ".join(f"({s})" for s in _sizes(scop, h))
 
 
-def _check_parts(parts: Sequence[WorkspacePart], lines: Sequence[str]) -> None:
+def _check_parts(parts: Sequence[WorkspacePart], text: str) -> None:
     """Each begins behind the one before it."""
-    left = [line.strip() for line in lines]
+    left = [line.strip() for line in text.split("\n")]
     each: dict[str, Poly] = {}
     for k, part in enumerate(parts):
         size = _EACH.fullmatch(left[0])
         if size is not None:
             each[f"tw_bytes_{size[1]}"] = _length(f"({size[2]} + 127) / 64 * 64")
             left.pop(0)
-        _check_own(part, size, each)
+        _check_own(part, size, each, text)
         pointer = _POINTER.fullmatch(left.pop(0))
         if pointer is None or (pointer[1], pointer[2]) != (part.elem, part.name):
             raise Unread(f"`{part.name}` has no place")
@@ -112,10 +112,11 @@ def _check_parts(parts: Sequence[WorkspacePart], lines: Sequence[str]) -> None:
                 raise Unread(f"`{part.name}` begins before `{before.name}` ends")
 
 
-def _check_own(part: WorkspacePart, size: re.Match[str] | None, each: dict[str, Poly]) -> None:
-    """Threads step over as many bytes as there are for each of them."""
+def _check_own(part: WorkspacePart, size: re.Match[str] | None, each: dict[str, Poly], text: str) -> None:
+    """Threads step over as many bytes as there are for each of them; where none do, nothing says how many."""
     name = part.name.removeprefix("tw_own_")
-    if (size is not None) != (name != part.name) or (size is not None and size[1] != name):
+    wanted = name != part.name and re.search(rf"\btw_bytes_{name}\b", text) is not None
+    if (size is not None) != wanted or (size is not None and size[1] != name):
         raise Unread(f"nothing says how much of `{part.name}` a thread has")
     if size is not None and poly_of(read_expression(f"tw_most_threads() * tw_bytes_{name}"), each) != part.length:
         raise Unread(f"threads take other parts of `{part.name}` than there are")

@@ -17,6 +17,10 @@ BODIES = {
     "values": "for (int i = 0; i < n; i++) k[i] = (-__builtin_expect(k[i] & 1, 0) > 0u) + 2 * !likely(b[i]);",
     "choices": "for (int i = 0; i < n; i++) a[i] = likely(b[i] > 0) ? b[i] : -b[i];",
     "prefetch": "for (int i = 0; i < n; i++) { __builtin_prefetch(b + i + 8); a[i] = b[i]; }",
+    "prefetch under a condition": "for (int i = 0; i < n; i++) {"
+    " if (likely(i + 8 < n)) __builtin_prefetch(&b[i + 8], 0, 1); a[i] = b[i]; }",
+    "prefetch in a branch": "for (int i = 0; i < n; i++) if (b[i] > 0) __builtin_prefetch(b + i);"
+    " else if (i > 2) { a[i] = b[i]; } else { __builtin_prefetch(a + i); }",
     "fractions": "for (int i = 0; i < n; i++) if (__builtin_expect(b[i] / 1000, 1)) a[i] = 1; else a[i] = 2;",
     "functions": "for (int i = 0; i < n; i++) a[i] = limited(b[i]);",
 }

@@ -71,3 +71,26 @@ def test_variables_keep_their_sizes() -> None:
     made = codegen.generate(source)
     assert made.regions[0].transformed and "sizeof(t) + t[" not in made.text
     assert codegen.check(source).ok
+
+
+def test_local_arrays_are_checked_with_their_sizes() -> None:
+    """The test around a region has them as they are declared, not as pointers."""
+    source = """
+        #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+        void f(double *a) {
+          float t[8], u[3][5];
+        #pragma scop
+          for (unsigned i = 0; i < LENGTH(t); i++)
+            t[i] = (float)a[i] / sizeof(t[0]);
+          for (int i = 0; i < (int)LENGTH(t); i++)
+            a[i] += t[i] * sizeof t;
+          for (unsigned i = 0; i < LENGTH(u); i++)
+            for (unsigned j = 0; j < LENGTH(u[0]); j++)
+              u[i][j] = a[i] + j;
+        #pragma endscop
+          a[0] += u[1][1];
+        }
+    """
+    assert codegen.generate(source).regions[0].transformed
+    found = codegen.check(source)
+    assert found.ok and "agree" in found.lines[0], found.lines

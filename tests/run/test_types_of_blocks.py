@@ -44,3 +44,39 @@ def test_two_variables_of_a_type_that_their_declaration_defines() -> None:
     body = "struct row { int h; } b = {n}, *c = &b;\n#pragma scop\nfor (int i = 0; i < c->h; i++) a[i] += c->h;\n"
     made = codegen.generate(f"void f(int *a, int n) {{\n{body}#pragma endscop\n}}\n")
     assert made.regions[0].transformed
+
+
+HIDDEN = """typedef double real;
+typedef struct { real x, y; } vec;
+typedef real row[8];
+static real global[3];
+static real twice(real x) { real t = x; return (real)(t * 2); }
+void f(int n, int m, real (*restrict a)[m], const real *restrict b, const real *c)
+{
+  float real = b[0];
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      a[i][j] = b[j] * real + *c + global[2];
+#pragma endscop
+}
+void g(int n, const vec *p, vec *q, row *r)
+{
+  int vec = 3, real = 1;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    q[i].x = p[i].y * vec + twice(p[i].x) * real;
+    q[i].y = r[i][3] + vec;
+  }
+#pragma endscop
+}
+"""
+
+
+def test_variables_with_the_names_of_types() -> None:
+    """New text, and the test around it, calls a type that a variable hides by another name; elsewhere by its own."""
+    found = codegen.check(HIDDEN)
+    assert found.ok and all("size vectors agree" in x for x in found.lines), found.lines
+    assert "const double c" in codegen.generate(HIDDEN).text
+    shown = codegen.generate(HIDDEN.replace("float real", "float other").replace("* real + *c", "* other + *c")).text
+    assert "const real c" in shown

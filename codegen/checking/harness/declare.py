@@ -14,13 +14,17 @@ from codegen.checking.harness.paths import names_in
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.syntax.symbols import RegionSite
 
+_COPIED = ("value", "array", "global")  # buffers that the variable itself does not lie in
+
 
 def declarations(h: Harness) -> Iterator[str]:
-    """In the order in which C needs them: integers, values, structs, their members, then everything else.
+    """In the order in which C needs them: types, integers, values, structs, their members, then everything else.
 
-    Buffer number k has the element type tw_ek.
+    Buffer number k has the element type tw_ek. It comes ahead of variables, which may have the name of a type; behind
+    integers where it has sizes.
     """
     yield from _local_types(h.site)
+    yield from (_typedef(k, b) for k, b in enumerate(h.memory.buffers) if not _is_sized(b))
     for k, i in enumerate(h.memory.ints):
         if i.how in ("declare", "global"):
             yield f"{i.ctype.spelling + ' ' if i.how == 'declare' else ''}{i.text} = ({i.ctype.spelling})tw_in[{k}];"
@@ -28,10 +32,11 @@ def declarations(h: Harness) -> Iterator[str]:
             yield f"const {i.ctype.spelling} {i.text} = {i.how.removeprefix('constant ')};"
     buffers = list(enumerate(h.memory.buffers))
     for k, b in buffers:
-        if b.how in ("value", "global"):
-            yield _typedef(k, b)
-            if b.how == "value":
-                yield f"tw_e{k} {b.base};"
+        if b.how in _COPIED:
+            yield from _typedefs(k, b)
+            if b.how != "global":
+                sizes = f"[{b.rows}]" + "".join(f"[{d}]" for d in b.dims) if b.how == "array" else ""
+                yield f"tw_e{k} {b.base}{sizes};"
     yield from copies(h, out=False)
     yield from (line for k, b in buffers if b.of_structs for line in _pointer(h, k, b))
     for k, i in enumerate(h.memory.ints):
@@ -82,7 +87,7 @@ def _computed(h: Harness) -> Iterator[str]:
 def copies(h: Harness, out: bool) -> Iterator[str]:
     """Values and globals from their buffers, or back. Operation 3 leaves globals where they are, 4 only sets them."""
     for k, b in enumerate(h.memory.buffers):
-        if b.how in ("value", "global"):
+        if b.how in _COPIED:
             ends = f"tw_args[{k}], &{b.base}" if out else f"&{b.base}, tw_args[{k}]"
             guard = ""
             if b.how == "global":
@@ -113,9 +118,9 @@ def _declared_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
 
 def _pointer(h: Harness, k: int, b: HarnessBuffer) -> Iterator[str]:
     """Make the variable, or the pointers inside another buffer, point to a buffer."""
-    if b.how in ("value", "global"):
+    if b.how in _COPIED:
         return
-    yield _typedef(k, b)
+    yield from _typedefs(k, b)
     if b.how == "inner":
         yield _inner_pointers(h, k, b)
         return
@@ -138,6 +143,15 @@ def _inner_pointers(h: Harness, k: int, b: HarnessBuffer) -> str:
         at = f"({at} * {count} + tw_t{t} - {first})"
     cast = h.place.cast(f"__typeof__({place})")
     return f"{loops}{place} = {cast}tw_args[{k}], {place} += {at} * {h.rows(k)} - {h.first(k)};"
+
+
+def _is_sized(b: HarnessBuffer) -> bool:
+    return any(declarator.dim is not None for declarator in b.elem.declarators)
+
+
+def _typedefs(k: int, b: HarnessBuffer) -> list[str]:
+    """The element type, if it is not there yet."""
+    return [_typedef(k, b)] if _is_sized(b) else []
 
 
 def _typedef(k: int, b: HarnessBuffer) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -35,8 +36,9 @@ class SizeInteger:
 class HarnessBuffer:
     """Memory of one element type, known by its variable and the path to the pointer that leads to it.
 
-    how     value (a local that is loaded and stored), global (copied in and out), pointer (a declared variable
-            made to point here), extern (a file's own pointer), inner (the pointers at `path` point here)
+    how     value (a local that is loaded and stored), array (a local one that is, since its size is asked for),
+            global (copied in and out), pointer (a declared variable made to point here), extern (a file's own
+            pointer), inner (the pointers at `path` point here)
     rows    C text of the outermost size; None when only the accesses tell it
     dims    C texts of the sizes inside
     elem    the element's shape: a scalar, a struct, or a pointer
@@ -98,13 +100,14 @@ def memory_of(
     fixed = _fixed_globals(ast, scan.written, site.variables)
     ints = (*_ints(site, dict(scan.params), sizes, fixed), *_elements(computed, fixed))
     ints = _with_constants(ints, sorted(names), site, fixed)
+    asked = _asked_for_sizes(site, ast)
     buffers: dict[tuple[str, Path], HarnessBuffer] = {}
     levels: dict[ArrayLevel, None] = {}
     for name in sorted(names - {i.text for i in ints if i.how != "before"}):
         var, mine = site.variables[name], paths.get(name, [])
         levels.update(dict.fromkeys(_levels(var, mine, site)))
         if name not in fixed:
-            buffers[name, ()] = _root(var)
+            buffers[name, ()] = _root(var, name in asked)
             buffers.update(((name, b.path), b) for b in _inner(var, mine, site))
     outer = (site.variables[n] for n in sorted(names))
     shared = (("__thread " if v.thread_local else "", v.name) for v in outer if v.place == "global" and not v.static)
@@ -198,12 +201,22 @@ def _is_const(node: c_ast.Node) -> bool:
 # -- buffers -------------------------------------------------------------------------------------------
 
 
-def _root(var: Variable) -> HarnessBuffer:
+def _asked_for_sizes(site: RegionSite, ast: c_ast.FileAST) -> set[str]:
+    """What `sizeof` stands ahead of in the function as it is written."""
+    named = (f for f in ast.ext if isinstance(f, c_ast.FuncDef) and f.decl.name == site.function.decl.name)
+    found = (n for f in named for n in nodes_in([f.body]) if isinstance(n, c_ast.UnaryOp) and n.op == "sizeof")
+    return {str(n.name) for x in found for n in nodes_in([x.expr]) if isinstance(n, c_ast.ID)}
+
+
+def _root(var: Variable, sized: bool) -> HarnessBuffer:
     if not var.shape.declarators:
         return HarnessBuffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape, False)
     outer = var.shape.declarators[0]
     how = "pointer" if var.place != "global" else "global" if outer.kind == "array" else "extern"
-    return _buffer(var.name, (), how, _size(var, (), outer), var.shape)
+    made = _buffer(var.name, (), how, _size(var, (), outer), var.shape)
+    own = sized and var.place == "local" and not made.elem.declarators
+    known = outer.dim is not None and isinstance(outer.dim, c_ast.Constant)
+    return replace(made, how="array") if own and known and all(d.isdigit() for d in made.dims) else made
 
 
 def _size(var: Variable, at: Path, declarator: Declarator) -> str | None:

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from codegen.frontend.rewrite.jumps import choices
 from codegen.frontend.syntax.declarators import parameters
-from codegen.frontend.syntax.tree import items_of, mapped, names, nodes
+from codegen.frontend.syntax.tree import has_effects, items_of, mapped, names, nodes
 from codegen.record import record
 
 _JUMPS = (c_ast.Goto, c_ast.Label)
@@ -139,6 +139,8 @@ def as_value(
         if isinstance(item, c_ast.Compound):
             return as_value([*items_of(item), *rest], result, converted)
         if isinstance(item, c_ast.Decl) and item.init is not None and not isinstance(item.init, c_ast.InitList):
+            if has_effects(item.init) and not any(item.name in names(x) for x in rest):
+                raise NoForm("a value in it that nobody uses may have effects")
             value = {str(item.name): converted(item.init, item.type)}
             return as_value([substituted(x, value, {}) for x in rest], result, converted)
         if isinstance(item, c_ast.Return) and item.expr is not None:

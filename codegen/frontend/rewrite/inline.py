@@ -43,6 +43,7 @@ from codegen.frontend.syntax.tree import (
     items_of,
     mapped,
     nodes,
+    stores,
     with_statements,
 )
 from codegen.record import mutable
@@ -224,7 +225,7 @@ class _Inliner(ArgumentForms):
     def _expression(self, node: c_ast.FuncCall, args: Items) -> c_ast.Node:
         """The value of a call as an expression. Raises NoForm where the body is more than that."""
         func = self._function(node, args)
-        if assigned(func.body) or any(assigned(a) for a in args):
+        if stores(func.body) or any(map(stores, args)):
             raise NoForm("it changes variables")
         shape = self.site.types.shape(func.decl.type.type)
         if shape.declarators or shape.struct is not None or shape.elem.spelling == "void":

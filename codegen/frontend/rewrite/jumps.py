@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
+from codegen.frontend.syntax.tree import has_effects
+
 
 def plain_body(node: c_ast.Node | None) -> tuple[c_ast.Node, ...]:
     """The statements of a loop's body without `continue`, where it can do without."""
@@ -137,6 +139,8 @@ def choices(node: c_ast.Switch) -> c_ast.Node | None:
     for values, other, body in reversed(made):
         if not other:
             chain = c_ast.If(_any(node.cond, values), body, chain, node.coord)
+    if has_effects(node.cond) and not any(values and not other for values, other, _ in made):
+        return _block([c_ast.If(node.cond, _block([]), None, node.coord), *_items(chain)])  # nobody asks for the value
     return chain if chain is not None else _block([])
 
 

@@ -29,6 +29,7 @@ from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.live import addressed, live_before_branches, mentions
 from codegen.frontend.syntax.pragmas import check_pragma
 from codegen.frontend.syntax.symbols import location
+from codegen.frontend.syntax.tree import has_effects
 from codegen.record import mutable
 from codegen.scop.expr import Expr, Ternary, may_skip
 from codegen.scop.types import INT, CType
@@ -319,7 +320,11 @@ class Walker(StatementBuilder):
         `source` is the `if` that this one is of."""
         if read_choice(node) is not None:
             return self.choose(node, frame)
-        if frame.domain.is_empty() or (empty(node.iftrue) and empty(node.iffalse)):
+        if frame.domain.is_empty():
+            return ()
+        if empty(node.iftrue) and empty(node.iffalse):
+            if has_effects(node.cond):  # which the tool knows, or refuses here
+                BodyBuilder(self.names, self.affiner, frame, self.inside).expr(node.cond)
             return ()
         own = c_ast.ID(self.fresh("cond"), node.coord)
         kind = c_ast.TypeDecl(own.name, [], None, c_ast.IdentifierType(["int"]))

@@ -17,6 +17,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.valuetype import alike, as_value, keeps, operation, value_type
 from codegen.frontend.syntax.declarators import DeclaredType, int_constant
+from codegen.frontend.syntax.tree import has_effects
 from codegen.record import mutable, record
 from codegen.scop.expr import Binary, Cast, Expr, Ref, Store, Ternary
 from codegen.scop.types import CType
@@ -85,7 +86,11 @@ def _branch(node: c_ast.Node | None) -> Branch:
         return _branch(items[0]) if items else None
     if isinstance(node, c_ast.If):
         yes, no = _branch(node.iftrue), _branch(node.iffalse)
-        return None if yes is None and no is None else Choice(node.cond, yes, no)
+        if yes is None and no is None:
+            if has_effects(node.cond):
+                raise _TooMuch
+            return None
+        return Choice(node.cond, yes, no)
     put = as_put(node)
     if put is None or isinstance(put.rvalue, c_ast.Assignment):
         raise _TooMuch

@@ -40,10 +40,12 @@ class DeclaredType:
 
 @mutable
 class TypeTable:
-    """The typedefs and tags of a translation unit; read-only once filled."""
+    """The typedefs and tags of a translation unit; read-only once filled. Generated text cannot call a type by a name
+    that is `hidden`, since variables of a function have it there."""
 
     typedefs: dict[str, c_ast.Node] = field(default_factory=dict)
     tags: dict[str, c_ast.Node] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
 
     def shape(self, node: c_ast.Node) -> DeclaredType:
         """The shape of a declarator's type node."""
@@ -80,7 +82,8 @@ class TypeTable:
             if shape.declarators:
                 return shape
             apart = shape.elem.apart or names[0] in _APART
-            return replace(shape, elem=replace(shape.elem, spelling=names[0], apart=apart))
+            spelling = shape.elem.spelling if names[0] in self.hidden else names[0]
+            return replace(shape, elem=replace(shape.elem, spelling=spelling, apart=apart))
         return DeclaredType((), basic_type(names))
 
     def member(self, struct: c_ast.Node | None, name: str) -> DeclaredType | None:
@@ -177,6 +180,12 @@ def type_names(node: c_ast.Node) -> list[str]:
 
     collect(node)
     return list(found.values())
+
+
+def value_names(node: c_ast.Node) -> set[str]:
+    """The names of variables and enumerators that are declared inside of it."""
+    own = {str(node.name)} if isinstance(node, (c_ast.Decl, c_ast.Enumerator)) and node.name else set()
+    return own.union(*(value_names(child) for child in node))
 
 
 def enumerators(node: c_ast.Node) -> list[c_ast.Enumerator]:

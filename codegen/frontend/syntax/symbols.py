@@ -18,6 +18,7 @@ from codegen.frontend.syntax.declarators import (
     literal_int,
     parameters,
     type_names,
+    value_names,
 )
 from codegen.frontend.syntax.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
@@ -164,17 +165,20 @@ def find_site(
     types = build_type_table(ast, c_ast.FuncDef(None, None, None))  # of no function
     variables: dict[str, Variable] = {}
     functions: dict[str, c_ast.FuncDef] = {}
+    declared: dict[str, c_ast.Decl] = {}
     loc = Loc(file, first_line, 1)
     for ext in ast.ext:
         if isinstance(ext, c_ast.Decl) and ext.name:
+            declared[ext.name] = ext
             _declare(variables, types, ext, "global")
         elif isinstance(ext, c_ast.FuncDef):
             own, found = types, _search(ext, types, first_line, last_line, loc)
-            inner = type_names(ext.body) if found is not None else []
-            if inner:
-                _check_types(inner, types, loc)
-                own = build_type_table(ast, ext)
+            if found is not None:
+                own = _types_in(ast, ext, types, loc)
+            if own is not types:
                 found = _search(ext, own, first_line, last_line, loc)
+                for name in variables:
+                    _declare(variables, own, declared[name], "global")
             if found is not None:
                 place, local = found
                 functions.update({f.decl.name: f for f in ast.ext if isinstance(f, c_ast.FuncDef) and f is not ext})
@@ -190,6 +194,16 @@ def find_site(
         loc,
         "put both pragmas inside the same function",
     )
+
+
+def _types_in(ast: c_ast.FileAST, function: c_ast.FuncDef, outer: TypeTable, loc: Loc) -> TypeTable:
+    """The types that a function knows; those of the file where it has none of its own and hides no name."""
+    inner = type_names(function.body)
+    _check_types(inner, outer, loc)
+    found = build_type_table(ast, function) if inner else outer
+    own = {str(p.name) for p in parameters(function)} | value_names(function.body)
+    covered = own & found.typedefs.keys()
+    return TypeTable(found.typedefs, found.tags, frozenset(covered)) if covered else found
 
 
 def _check_types(inner: Sequence[str], outer: TypeTable, loc: Loc) -> None:

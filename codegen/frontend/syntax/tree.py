@@ -84,6 +84,17 @@ def assigned(node: c_ast.Node | None) -> set[str]:
     return out
 
 
+def stores(node: c_ast.Node | None) -> bool:
+    """Is anything assigned or stepped in it: a variable, an element, a member?"""
+    steps = (n.op in STEPS for n in nodes(node) if isinstance(n, c_ast.UnaryOp))
+    return any(steps) or any(isinstance(n, c_ast.Assignment) for n in nodes(node))
+
+
+def has_effects(node: c_ast.Node | None) -> bool:
+    """May it do more than give a value? Functions may."""
+    return stores(node) or any(isinstance(n, c_ast.FuncCall) for n in nodes(node))
+
+
 def declared(node: c_ast.Node | None) -> list[str]:
     """The names that are declared in it, each as often as it is."""
     return [str(n.name) for n in nodes(node) if isinstance(n, c_ast.Decl) and n.name]

@@ -6,7 +6,7 @@ around a private array."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 
 from codegen.ast.ctree import CNode, Declare, For, Held, node_kids, walk
@@ -32,8 +32,8 @@ class Workspace:
     parts: tuple[str, ...]  # declarations
 
 
-def room_of(scop: Scop, code: CNode, guard: str) -> Workspace | None:
-    """None when the region asks for nothing. `guard` must hold as well."""
+def room_of(scop: Scop, code: CNode, guard: str, used: Collection[str] = ()) -> Workspace | None:
+    """None when the region asks for nothing. `guard` must hold as well; `used` are the names in the region's text."""
     own = _own(scop, code)
     if not scop.buffers and not own:
         return None
@@ -49,10 +49,11 @@ def room_of(scop: Scop, code: CNode, guard: str) -> Workspace | None:
         parts.append(f"{_elem(scop, b.array)} *const {b.array} = {f'tw_align({last})' if last else 'tw_memory'};")
         sizes.append(f"{_cells(b.texts)} * (long)sizeof({_elem(scop, b.array)})")
         last = f"{b.array} + {_cells(b.texts)}"
-    for h in own:
+    for k, h in enumerate(own):
         start, each = memory_of(h.array)
         lines = f"({_cells(shape(scop, h))} * (long)sizeof({_elem(scop, h.array)}) + 127) / 64 * 64"
-        parts.append(f"const long {each} = {lines};")
+        if each in used or k < len(own) - 1:  # one thread steps over nothing
+            parts.append(f"const long {each} = {lines};")
         parts.append(f"char *const {start} = {f'tw_align({last})' if last else 'tw_memory'};")
         sizes.append(f"tw_most_threads() * ({lines})")
         last = f"{start} + tw_most_threads() * {each}"

@@ -157,10 +157,11 @@ def bounds(uses: Uses, pos: int, past: bool) -> list[isl.PwAff]:
         value = line_end(line, past)
         if not any(value.plain_is_equal(v) for v in found):
             found.append(value.coalesce())
-    kept = list(found)
-    for v in found:
-        if any(w is not v and _covers(w, v, past) for w in kept):
-            kept.remove(v)
+    kept, gone = list(found), list[isl.PwAff]()
+    for v in found:  # what stands for another, where that one counts, need not count there itself
+        left = [w for w in kept if w is not v]
+        if all(any(_covers(w, x, past) for w in left) for x in (v, *gone)):
+            kept, gone = left, [*gone, v]
     return kept
 
 

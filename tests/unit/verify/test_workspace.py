@@ -122,3 +122,31 @@ def test_memory_beside_a_test_of_rows() -> None:
     made = generate("in.c", ROWS, GenOptions(reassociate=True))
     assert "tw_rows_apart(" in made.text and "tw_memory" in made.text and "blocked product" in made.text
     assert not [d for d in made.diagnostics if d.id == "fallback"]
+
+
+SUMS = """void sums(long n, long C[9][n][n], long A[9][n][n], long B[n][n][n])
+{
+#pragma scop
+  for (long k = 0; k < n; k++)
+    for (long a = 1; a < 3; a++)
+      for (long j = 0; j < n; j++)
+        for (long i = 0; i < n; i++) {
+          long acc = 0;
+          for (long s = 0; s < n; s++)
+            acc += A[a][i][s] - B[j][s][k];
+          C[a][j][i] = C[a][j][i] > 0 ? acc : C[a][j][i];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_one_thread_steps_over_nothing() -> None:
+    """How much each thread has is said where one reads it, and must be said there."""
+    text = printed("own")[2]
+    assert text.count("tw_bytes_t") > 1 and text.count("tw_bytes_u") > 1
+    made = generate("in.c", SUMS, GenOptions(target="c")).text
+    assert "tw_memory" in made and "tw_own_" in made and "tw_bytes_" not in made
+    scop, tree, _ = printed("own")
+    line = next(x for x in text.split("\n") if "const long tw_bytes_u = " in x)
+    assert wrong_room(scop, tree, text.replace(f"{line}\n", ""))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from codegen.options import GenOptions
+from codegen.pipeline import generate
 from codegen.target.guards.spans import CASES, line_end
 
 SIMPLE = "[n, m] -> { [i] : 0 <= i < n and i < m }"
@@ -31,3 +33,23 @@ def test_the_end_covers_every_element(text: str, exact: bool) -> None:
         at = isl.Set(f"[n, m] -> {{ : n = {n} and m = {m} }}")
         found = int(end.intersect_domain(at).max_val().to_python())
         assert found == _past(here) if exact else found >= _past(here)
+
+
+CHAIN = """void f(int n, int m, int ld, long *a, int *c)
+{
+#pragma scop
+  for (short i = 1; i < n; i++)
+    for (short j = 3; j <= 3; j++)
+      a[2 * ((2 * i - j + 3) * ld + i) + 1] ^= (*c - a[2 * (j * ld + j + 1)] + 4) % 11;
+  for (short i = m < 3 ? m : 3; i >= 3; i--)
+    for (short j = i + 2; j < m; j += 3)
+      *c = a[2 * ((j + 1) * ld + 2 * j + 2)] + a[2 * (i * ld + i + 1) + 1];
+#pragma endscop
+}
+"""
+
+
+def test_an_end_that_stands_for_another_is_not_left_out() -> None:
+    """Row 3 is read for any m; another read of it, for m > 5 alone, goes no further than rows that depend on m."""
+    made = generate("in.c", CHAIN, GenOptions())
+    assert not [d for d in made.diagnostics if "does not look" in d.message]
