@@ -38,7 +38,7 @@ void axpy(int n, double a, const double *x, double *y)
           for (long i = 0; i < n; i++)
             y[i] += a * x[i];
         } else {
-#pragma omp parallel for simd
+#pragma omp parallel for simd firstprivate(n, x, y)
           for (long i = 0; i < n; i++)
             y[i] += a * x[i];
         }

@@ -840,7 +840,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(C, m, n, p)
           for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)
@@ -1157,7 +1157,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(C, m, n, p)
           for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)
@@ -1470,7 +1470,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(C, m, n, p)
           for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)

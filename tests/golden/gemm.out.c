@@ -430,7 +430,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(C, m, n, p)
           for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)

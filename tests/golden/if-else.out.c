@@ -33,7 +33,7 @@ void border(int n, int m, double A[n][m])
               A[i][j] = 2.0;
           }
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(A, m, n)
           for (long i = 1; i < (long)n - 1; i++) {
 #pragma omp simd
             for (long j = 0; j <= tw_min((long)m - 1, i); j++)

@@ -54,7 +54,7 @@ void rows(int n, int m, double A[n][m], double norm[n])
       /* The fast version assumes: arrays do not overlap, and there is work for more than one thread. */
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(norm, 0, n), TW_SPAN(A, 0, n) }) && tw_max_threads() > 1
           && (double)n * m >= TW_PARALLEL_MIN) {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(A, m, n, norm)
         for (long i = 0; i < n; i++) {
           double sum;
           sum = 0.0;
@@ -86,7 +86,7 @@ void rows(int n, int m, double A[n][m], double norm[n])
                 A[i][j] /= c0;
             }
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(A, m, n, norm)
           for (long i = 0; i < n; i++)
             if (0 < m) {
               const double c0 = norm[i];

@@ -54,7 +54,7 @@ void brighten(const struct image *src, struct image *dst, float offset)
             for (long x = 0; x < src_width; x++)
               dst->data[y][x] = src_gain * src->data[y][x] + offset;
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(dst, src, src_height, src_width)
           for (long y = 0; y < src_height; y++)
 #pragma omp simd
             for (long x = 0; x < src_width; x++)
@@ -79,7 +79,7 @@ void move(int n, struct point p[n], struct point by)
           p[i].y += by.y;
         }
       } else {
-#pragma omp parallel for simd
+#pragma omp parallel for simd firstprivate(n, p)
         for (long i = 0; i < n; i++) {
           p[i].x += by.x;
           p[i].y += by.y;

@@ -40,7 +40,7 @@ void halve(int n, const float *src, float *dst, int *lane)
           for (int i = 0; i < n; i++)
             lane[i] = i % 8;
         } else {
-#pragma omp parallel for simd firstprivate(n)
+#pragma omp parallel for simd firstprivate(lane, n)
           for (int i = 0; i < n; i++)
             lane[i] = i % 8;
         }

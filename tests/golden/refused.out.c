@@ -16,7 +16,7 @@ void both(int n, double A[n])
         for (long i = 0; i < n; i++)
           A[i] = 0.0;
       } else {
-#pragma omp parallel for simd
+#pragma omp parallel for simd firstprivate(A, n)
         for (long i = 0; i < n; i++)
           A[i] = 0.0;
       }

@@ -243,7 +243,7 @@ void odd(int n, double x[n])
     {
       /* The fast version assumes: there is work for more than one thread. */
       if (tw_max_threads() > 1 && (double)((long)n - 1) >= TW_PARALLEL_MIN) {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(n, x)
         for (long i = 2 * tw_floord((long)n + 1, 2) - n + 1; i < n; i += 2)
           x[i] = 0.0;
       } else {

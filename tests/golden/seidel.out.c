@@ -89,7 +89,7 @@ void seidel(int steps, int n, double A[n][n])
         tw_place tw_line[TW_LINE];
         tw_begin(tw_line);
 #pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
-    if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
+    if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN) firstprivate(A, n, steps, t_ahead)
         /* tiles of 16, on threads, one behind the other */
         for (long tt_turn = tw_thread(); 16 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
           const long tt = 16 * tt_turn - t_ahead;

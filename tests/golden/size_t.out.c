@@ -33,7 +33,7 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
                 out[i * m + j] = c0 * y[j];
             }
         } else {
-#pragma omp parallel for
+#pragma omp parallel for firstprivate(m, n, out, x, y)
           for (long i = 0; i < (long)n; i++)
             if (0 < (long)m) {
               const double c0 = x[i];

@@ -38,7 +38,7 @@ void smooth(unsigned n, float a[], const float b[])
           for (long i = 1; i < (long)n - 1; i++)
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
         } else {
-#pragma omp parallel for simd
+#pragma omp parallel for simd firstprivate(a, b, n)
           for (long i = 1; i < (long)n - 1; i++)
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
         }

@@ -113,3 +113,9 @@ def move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which:
             c = [Fraction(0)] * len(s.iterators)
         steps.append(sum((a * b for a, b in zip(c, change, strict=True) if a and b), Fraction(0)))
     return AccessStride(tuple(steps))
+
+
+def has_quotients(access: Access) -> bool:
+    """Does a subscript round, as in a[i / 2] or a[i % n]?"""
+    values = (access.index.get_pw_aff(k) for k in range(access.index.dim(isl.dim_type.out)))
+    return any(aff.dim(isl.dim_type.div) for value in values for _, aff in value.get_pieces())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Parallel, Tile, Vector
-from codegen.recognize.access.strides import move
+from codegen.recognize.access.strides import move, step_of
 from codegen.recognize.reductions import joined
 from codegen.scop.expr import Call, DataLoop, Gather, walk
 from codegen.scop.model import Statement
@@ -42,10 +42,13 @@ def vector_reduction(p: Program, band: Band, machine: Machine) -> Vector | None:
 
 
 def _gathers(p: Program, s: Statement) -> bool:
-    """Does the innermost loop fold into one place?"""
+    """Does the innermost loop fold into one place? Not into a variable that each of its iterations has for itself."""
     around = enclosing(p.tree, s.name)
-    still = move(p.scop, s, s.accesses[s.target], around, len(around) - 1).still
-    return still and joined(p.scop, s) is not None
+    target = s.accesses[s.target]
+    change = step_of(s, around, len(around) - 1) or ()
+    own = any(change[: p.scop.arrays[target.array].scope])
+    still = move(p.scop, s, target, around, len(around) - 1).still
+    return still and not own and joined(p.scop, s) is not None
 
 
 def on_threads(v: Vector) -> tuple[Directive, ...]:

@@ -172,8 +172,8 @@ def strip_rows(products: list[tuple[str, Contraction]], machine: Machine, both: 
         streams = pair_lines(cpu) if what.stmt in both else sizes(form, cpu)[1]
         fitting = (n for n in range(streams, 0, -1) if lcm(total, n) <= MOST_LINES)
         total = lcm(total, next(fitting, 1) if form == "lanes" else streams)
-    if has_variants(machine) and {"across", "lanes"} <= {form for form, _ in products}:
-        return lcm(total, WIDE_ROWS)
+    if has_variants(machine) and any(form == "across" for form, _ in products):
+        return lcm(total, WIDE_ROWS)  # in fewer, kernels of wide vectors would find no whole group
     most = MOST_LINES if both else MOST_LINES // 2  # lines that are read once need not stay in the cache
     return total * max(1, most // total)
 

@@ -62,6 +62,39 @@ void stack(int nt, int nx, int nz, float (*restrict image)[nz], float (*restrict
 #pragma endscop
 }
 """
+WIDER = """
+void wider(int h, int w, const float in[restrict h][w + 1], float out[restrict h][2 * w])
+{
+#pragma scop
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < 2 * w; x++)
+      out[y][x] = 0.5f * (in[y][x / 2] + in[y][x - x / 2]);
+#pragma endscop
+}
+"""
+LEVELS = """
+void levels(int n, unsigned total, const unsigned in[restrict n], unsigned char out[restrict n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    out[i] = (unsigned char)(in[i] * 255u / total);
+#pragma endscop
+}
+"""
+LEAST = """
+void least(int h, int w, const float e[restrict h][w], float m[restrict h][w])
+{
+#pragma scop
+  for (int y = 1; y < h; y++)
+    for (int x = 1; x < w; x++) {
+      float best = m[y - 1][x];
+      if (m[y - 1][x - 1] < best)
+        best = m[y - 1][x - 1];
+      m[y][x] = e[y][x] + best;
+    }
+#pragma endscop
+}
+"""
 ONE_THREAD_AS_WRITTEN = "tw_max_threads() > 1"
 
 
@@ -92,3 +125,24 @@ def test_one_thread_goes_past_the_points_that_a_test_leaves_out() -> None:
 def test_a_loop_with_which_nothing_comes_back_is_not_cut() -> None:
     """Only rows of the image are used again, from one time to the next: they are cut, and time is not."""
     assert directives(STACKED)[0].startswith("tile S1.t:0, S1.z:")
+
+
+def test_loops_that_read_by_a_quotient_are_not_marked_for_vectors() -> None:
+    """Compilers would gather: 0.2 of the speed of what they make by themselves."""
+    assert "omp simd" not in codegen.generate(WIDER).text
+    assert "omp simd" in codegen.generate(WIDER.replace("x / 2", "x").replace("w + 1", "2 * w")).text
+
+
+def test_loops_that_divide_integers_are_not_marked_for_vectors() -> None:
+    """There are no lanes of that, but for a divisor that is known, which compilers multiply by."""
+    assert "simd" not in codegen.generate(LEVELS).text
+    assert "simd" not in codegen.generate(LEVELS.replace("* 255u / total", "% total")).text
+    for fast in ("/ 255u", "* 255.0f / total"):
+        assert "simd" in codegen.generate(LEVELS.replace("* 255u / total", fast)).text
+
+
+def test_a_variable_of_each_iteration_gathers_nothing_along_the_loop() -> None:
+    """Also where sums and extremes may take any order: no strips of partial results, which were half as fast."""
+    text = codegen.generate(LEAST).text
+    assert "omp simd" in text
+    assert codegen.generate(LEAST, reassociate=True).text.partition("*/")[2] == text.partition("*/")[2]

@@ -234,6 +234,8 @@ def test_scalar_sums_get_a_strip() -> None:
     plan = plan_of(body)
     assert "store b in S1.it [i - it: 8]" in plan and "parallel S1.it" in plan
     assert form(plan) == [("across", "4"), ("across", "4")]
+    # One text for vectors of all widths: in 8 lines, kernels of the widest would find no whole group.
+    assert "store b in S1.it [i - it: 16]" in plan_of(body, replace(OPTIONS, machine="generic"))
     without = "\n".join(line for line in plan.split("\n") if not line.strip().startswith("store"))
     with pytest.raises(InputError, match="has no storage for the rows"):
         generate("in.c", text(body), replace(OPTIONS, plan_text=without, plan_name="p"))
