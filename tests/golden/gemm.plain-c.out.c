@@ -225,6 +225,9 @@ TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), 0, 2)
 /* A value that stays the same: compilers find out anew what follows from it. */
 #define TW_ANEW(x) __asm__("" : "+r"(x))
+/* An address that compilers keep, or compute in each step: elements at distances known when the program runs have more
+ * addresses than there are registers. */
+#define TW_HOLD(x, distance) do { if (!__builtin_constant_p(distance)) __asm__("" : "+r"(x)); } while (0)
 /* A loop whose length is a constant where it is called. */
 #ifdef __clang__
 #define TW_UNROLL _Pragma("clang loop unroll(full)")
@@ -308,17 +311,23 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
   }
   TW_STEPS for (long p = 0; p < k; p++) {
     a += a_step;
-    TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
-      TW_PREFETCH(a, 7 * a_step + l, 0);
+    if (a_step > 1)
+      TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
+        TW_PREFETCH(a, 7 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR + l, 0);
     if (TW_F64_ADD_MUL_FAR && apart) TW_PREFETCH_FAR(far, p * apart);
     tw_vec_f64 y[TW_F64_ADD_MUL_NV];
     TW_UNROLL for (int j = 0; j < vectors; j++)
       y[j] = tw_vec_load_f64(b + TW_F64_ADD_MUL_LANES * j);
+    const double *part = a; /* the first of 5 rows */
     TW_UNROLL for (int i = 0; i < rows; i++) {
       TW_KEEP_ORDER();
-      const tw_vec_f64 x = tw_vec_dup_f64(a[i * a_row - a_step]);
+      if (i % 5 == 0) {
+        part = a + i * a_row;
+        TW_HOLD(part, a_row);
+      }
+      const tw_vec_f64 x = tw_vec_dup_f64(part[i % 5 * a_row - a_step]);
       TW_UNROLL for (int j = 0; j < vectors; j++)
         acc[i][j] = tw_vec_fma_f64(acc[i][j], x, y[j]);
     }

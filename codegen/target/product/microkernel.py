@@ -17,7 +17,7 @@ from codegen.isa.common import definitions as common_definitions
 from codegen.isa.common import is_common
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
-from codegen.isa.text import BARRIER, PREFETCH, PREFETCH_FAR
+from codegen.isa.text import BARRIER, HOLD, PREFETCH, PREFETCH_FAR
 from codegen.scop.lanes import spelled
 from codegen.target.product.microkernel_model import AHEAD, MOST_LOW, UNROLL, MicroKernel, low_unit, smaller
 from codegen.target.product.microkernel_rolled import (
@@ -302,6 +302,7 @@ def _prelude(texts: Sequence[str], headers: Sequence[str], found: Sequence[tuple
             prefetch=any(f"{PREFETCH}(" in t for t in texts),
             far=any(PREFETCH_FAR in t for t in texts),
             unroll=any("TW_UNROLL" in t for t in texts),
+            hold=any(f"{HOLD}(" in t for t in texts),
             steps=steps,
             definitions=found,
         )

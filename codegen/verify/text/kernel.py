@@ -178,7 +178,7 @@ class _Run:
 
     def _computed(self, cond: Node) -> None:
         """A condition of numbers, which changes nothing."""
-        for x in cond.kids if cond.kind == "binary" and cond.text == "&&" else (cond,):
+        for x in cond.kids if cond.kind == "binary" and cond.text in ("&&", ">") else (cond,):
             self._number(x)
 
     def _declare(self, node: Node) -> None:
