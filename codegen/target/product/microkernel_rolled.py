@@ -26,18 +26,18 @@ from codegen.target.product.microkernel_view import KernelTile, plus, times
 # products take so long that copies matter less: kernels that fetch the next block take 1.00 to 1.02 of the time on a
 # Neoverse N1, and with AVX2 in f64 1.06 at 64 x 2000 x 2000 and 1.12 at 16 x 2000 x 2000.
 FAR_BITS = 512
-# Beside vectors of so many bits there are 16 registers, and a tile's step is 12 multiply-adds: 26 instructions with loads
-# and counting, of which cores start four in a cycle, where the units take two multiply-adds. Share of the units' rate
-# with steps one by one and four at a time, tiles of 6 rows in the caches, a Cascade Lake: f64 0.84 and 0.94, f32 0.84
-# and 0.94. With 512 bits and 28 multiply-adds in a step there is no difference (f64 0.92, f32 0.97), and with more
-# than one operation for each element the units are what takes the time; there, clang 19 spills registers.
+# Beside vectors of so many bits there are 16 registers, and a tile's step is 12 multiply-adds: 26 instructions with
+# loads and counting, of which cores start four in a cycle, where the units take two multiply-adds. Share of the units'
+# rate with steps one by one and four at a time, tiles of 6 rows in the caches, a Cascade Lake: f64 and f32 0.84 and
+# 0.94. With 512 bits and 28 multiply-adds in a step there is no difference (f64 0.92, f32 0.97), and with more than one
+# operation for each element the units are what takes the time; there, clang 19 spills registers.
 SHORT_STEPS = 256
 STEPS = "TW_STEPS"
 # Rows whose values are addressed from one register: x86-64 adds another one, or 2, 4 or 8 times that, and the third row
-# takes one of its own. Without this, compilers keep the distances of all rows from the first, half of them on the stack.
-# One Cascade Lake with AVX-512, of MKL's speed, before and now: f32 200 x 200 x 200 0.86 and 0.94, 500 0.93 and 1.01,
-# 1000 0.91 and 0.96, 2000 x 64 x 2000 1.05 and 1.13, 100 x 100 x 2000 0.87 and 0.96; f64 200 0.91 and 0.98, 500 0.84 and
-# 0.92, 4000 x 100 x 100 0.84 and 0.92.
+# takes one of its own. Without this, compilers keep the distances of all rows from the first, half of them on the
+# stack. One Cascade Lake with AVX-512, of MKL's speed, before and now: f32 200 x 200 x 200 0.86 and 0.94, 500 0.93 and
+# 1.01, 1000 0.91 and 0.96, 2000 x 64 x 2000 1.05 and 1.13, 100 x 100 x 2000 0.87 and 0.96; f64 200 0.91 and 0.98, 500
+# 0.84 and 0.92, 4000 x 100 x 100 0.84 and 0.92.
 HELD_ROWS = 5
 
 
@@ -213,7 +213,7 @@ def _prefetch(mk: MicroKernel, sizes: TileTexts) -> list[PrefetchLoop]:
     line = LINE_BYTES * 8 // bits_of(mk.narrow or mk.elem)
     a, b = _a_step(mk, sizes), times(mk.rights, sizes.nr)
     far = times(mk.ahead - (not mk.spread), _advance(mk, sizes))
-    near = "a_step > 1" if mk.strided else ""  # else the next steps' are neighbours, which processors fetch by themselves
+    near = "a_step > 1" if mk.strided else ""  # processors fetch neighbours by themselves
     return [PrefetchLoop("a", far, a, line, near), PrefetchLoop("b", times(mk.ahead, b), b, line)]
 
 
