@@ -14,6 +14,7 @@ from codegen.scop.lanes import Lane
 BARRIER = "TW_KEEP_ORDER();"
 PREFETCH = "TW_PREFETCH"
 ANEW = "TW_ANEW"  # leaves a variable as it is
+HOLD = "TW_HOLD"  # the same, where a distance is no constant
 PREFETCH_FAR = "TW_PREFETCH_FAR"  # into the second cache
 LINE_BYTES = 64
 

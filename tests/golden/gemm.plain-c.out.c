@@ -225,6 +225,9 @@ TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), 0, 2)
 /* A value that stays the same: compilers find out anew what follows from it. */
 #define TW_ANEW(x) __asm__("" : "+r"(x))
+/* An address that compilers keep, or compute in each step: elements at distances known when the program runs have more
+ * addresses than there are registers. */
+#define TW_HOLD(x, distance) do { if (!__builtin_constant_p(distance)) __asm__("" : "+r"(x)); } while (0)
 /* A loop whose length is a constant where it is called. */
 #ifdef __clang__
 #define TW_UNROLL _Pragma("clang loop unroll(full)")
@@ -238,6 +241,7 @@ TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include <immintrin.h>
+#define TW_STEPS
 typedef __m512d tw_vec_f64;
 #define tw_vec_dup_f64(x) _mm512_set1_pd(x)
 #define tw_vec_fma_f64(x, y, z) TW_FUSED(_mm512_fmadd_pd(y, z, x), _mm512_add_pd(x, _mm512_mul_pd(y, z)))
@@ -245,12 +249,19 @@ typedef __m512d tw_vec_f64;
 #define tw_vec_store_f64(x, y) _mm512_storeu_pd(x, y)
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
+/* A loop over steps so short that counting them takes a good part of the time: four at a time. */
+#ifdef __clang__
+#define TW_STEPS _Pragma("clang loop unroll_count(4)")
+#else
+#define TW_STEPS _Pragma("GCC unroll 4")
+#endif
 typedef __m256d tw_vec_f64;
 #define tw_vec_dup_f64(x) _mm256_set1_pd(x)
 #define tw_vec_fma_f64(x, y, z) TW_FUSED(_mm256_fmadd_pd(y, z, x), _mm256_add_pd(x, _mm256_mul_pd(y, z)))
 #define tw_vec_load_f64(x) _mm256_loadu_pd(x)
 #define tw_vec_store_f64(x, y) _mm256_storeu_pd(x, y)
 #else
+#define TW_STEPS
 typedef double tw_f64x2 __attribute__((vector_size(16)));
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
 typedef tw_f64x2 tw_vec_f64;
@@ -283,7 +294,7 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
  * makes an element add(acc, mul(a, b)), where acc is its old value, a one of TW_F64_ADD_MUL_MR values and b one of
- * TW_F64_ADD_MUL_NR. A line at far + step * apart is fetched meanwhile. */
+ * TW_F64_ADD_MUL_NR. A line at far + step * apart is fetched meanwhile, if apart is not 0. */
 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
     double *restrict c, long ldc, const double *far, long apart)
@@ -298,19 +309,25 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     TW_UNROLL for (int j = 0; j < vectors; j++)
       acc[i][j] = tw_vec_load_f64(row[i] + TW_F64_ADD_MUL_LANES * j);
   }
-  for (long p = 0; p < k; p++) {
+  TW_STEPS for (long p = 0; p < k; p++) {
     a += a_step;
-    TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
-      TW_PREFETCH(a, 7 * a_step + l, 0);
+    if (a_step > 1)
+      TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
+        TW_PREFETCH(a, 7 * a_step + l, 0);
     TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_NR; l += 8)
       TW_PREFETCH(b, 8 * TW_F64_ADD_MUL_NR + l, 0);
-    if (TW_F64_ADD_MUL_FAR) TW_PREFETCH_FAR(far, p * apart);
+    if (TW_F64_ADD_MUL_FAR && apart) TW_PREFETCH_FAR(far, p * apart);
     tw_vec_f64 y[TW_F64_ADD_MUL_NV];
     TW_UNROLL for (int j = 0; j < vectors; j++)
       y[j] = tw_vec_load_f64(b + TW_F64_ADD_MUL_LANES * j);
+    const double *part = a; /* the first of 5 rows */
     TW_UNROLL for (int i = 0; i < rows; i++) {
       TW_KEEP_ORDER();
-      const tw_vec_f64 x = tw_vec_dup_f64(a[i * a_row - a_step]);
+      if (i % 5 == 0) {
+        part = a + i * a_row;
+        TW_HOLD(part, a_row);
+      }
+      const tw_vec_f64 x = tw_vec_dup_f64(part[i % 5 * a_row - a_step]);
       TW_UNROLL for (int j = 0; j < vectors; j++)
         acc[i][j] = tw_vec_fma_f64(acc[i][j], x, y[j]);
     }

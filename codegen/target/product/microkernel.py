@@ -17,15 +17,17 @@ from codegen.isa.common import definitions as common_definitions
 from codegen.isa.common import is_common
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
-from codegen.isa.text import BARRIER, PREFETCH, PREFETCH_FAR
+from codegen.isa.text import BARRIER, HOLD, PREFETCH, PREFETCH_FAR
 from codegen.scop.lanes import spelled
 from codegen.target.product.microkernel_model import AHEAD, MOST_LOW, UNROLL, MicroKernel, low_unit, smaller
 from codegen.target.product.microkernel_rolled import (
+    STEPS,
     TileTexts,
     far_columns,
     is_rolled,
     looks_further,
     rolled_view,
+    takes_steps_together,
     whole_of,
 )
 from codegen.target.product.microkernel_view import times, view
@@ -252,13 +254,13 @@ def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
     if not isa.bits:
         found |= {f"{isa.prefix}_lanes_{e}": _lanes_function(isa, e) for e in sorted({k.elem for k in kernels})}
     headers = [*_stdint([*texts, *found.values()]), *([isa.header] if isa.header else [])]
-    return _prelude(texts, headers, guarded(found))
+    return _prelude(texts, headers, guarded(found), _steps(isa, texts))
 
 
 def helper_texts(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
     """The same without the macros that kernels of all instruction sets use."""
-    found = definitions(isa, dict.fromkeys(micro_kernel(isa, k) for k in kernels))
-    return _prelude([], [isa.header] if isa.header else [], guarded(found))
+    texts = list(dict.fromkeys(micro_kernel(isa, k) for k in kernels))
+    return _prelude([], [isa.header] if isa.header else [], guarded(definitions(isa, texts)), _steps(isa, texts))
 
 
 def _stdint(texts: Iterable[str]) -> list[str]:
@@ -281,10 +283,16 @@ FUSED = """#ifndef TW_NO_FMA
 
 def common_prelude(isa: Isa, texts: Sequence[str]) -> str:
     """What the common names in kernels stand for on an instruction set."""
-    return _prelude([], [isa.header] if isa.header else [], common_definitions(isa, texts))
+    headers = [isa.header] if isa.header else []
+    return _prelude([], headers, common_definitions(isa, texts), _steps(isa, texts))
 
 
-def _prelude(texts: Sequence[str], headers: Sequence[str], found: Sequence[tuple[str, str]]) -> str:
+def _steps(isa: Isa, texts: Sequence[str]) -> str:
+    """What stands before loops over steps that say so: that compilers take several together, or nothing."""
+    return "" if not any(STEPS in t for t in texts) else "together" if takes_steps_together(isa) else "one by one"
+
+
+def _prelude(texts: Sequence[str], headers: Sequence[str], found: Sequence[tuple[str, str]], steps: str = "") -> str:
     return (
         environment()
         .get_template("kernel_prelude.c.j2")
@@ -294,6 +302,8 @@ def _prelude(texts: Sequence[str], headers: Sequence[str], found: Sequence[tuple
             prefetch=any(f"{PREFETCH}(" in t for t in texts),
             far=any(PREFETCH_FAR in t for t in texts),
             unroll=any("TW_UNROLL" in t for t in texts),
+            hold=any(f"{HOLD}(" in t for t in texts),
+            steps=steps,
             definitions=found,
         )
     )

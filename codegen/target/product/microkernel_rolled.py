@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from codegen.isa.common import is_common
 from codegen.isa.fast_paths import fast_path_of
+from codegen.isa.live_registers import demand
 from codegen.isa.model import Isa, bits_of
 from codegen.isa.text import LINE_BYTES, PREFETCH, ScalarOperand, bare, expression
 from codegen.record import record
@@ -25,6 +26,19 @@ from codegen.target.product.microkernel_view import KernelTile, plus, times
 # products take so long that copies matter less: kernels that fetch the next block take 1.00 to 1.02 of the time on a
 # Neoverse N1, and with AVX2 in f64 1.06 at 64 x 2000 x 2000 and 1.12 at 16 x 2000 x 2000.
 FAR_BITS = 512
+# Beside vectors of so many bits there are 16 registers, and a tile's step is 12 multiply-adds: 26 instructions with
+# loads and counting, of which cores start four in a cycle, where the units take two multiply-adds. Share of the units'
+# rate with steps one by one and four at a time, tiles of 6 rows in the caches, a Cascade Lake: f64 and f32 0.84 and
+# 0.94. With 512 bits and 28 multiply-adds in a step there is no difference (f64 0.92, f32 0.97), and with more than one
+# operation for each element the units are what takes the time; there, clang 19 spills registers.
+SHORT_STEPS = 256
+STEPS = "TW_STEPS"
+# Rows whose values are addressed from one register: x86-64 adds another one, or 2, 4 or 8 times that, and the third row
+# takes one of its own. Without this, compilers keep the distances of all rows from the first, half of them on the
+# stack. One Cascade Lake with AVX-512, of MKL's speed, before and now: f32 200 x 200 x 200 0.86 and 0.94, 500 0.93 and
+# 1.01, 1000 0.91 and 0.96, 2000 x 64 x 2000 1.05 and 1.13, 100 x 100 x 2000 0.87 and 0.96; f64 200 0.91 and 0.98, 500
+# 0.84 and 0.92, 4000 x 100 x 100 0.84 and 0.92.
+HELD_ROWS = 5
 
 
 @record
@@ -47,6 +61,7 @@ class PrefetchLoop:
     first: str
     count: str
     line: int
+    when: str = ""
 
     @property
     def call(self) -> str:
@@ -67,9 +82,11 @@ class RolledView:
     line: int  # elements of c in a cache line; 0: nothing is asked for ahead
     load_c: str
     prefetch: list[PrefetchLoop]
+    together: str  # what says that compilers take several steps of the loop at a time
     row_type: str
     rows: list[str]  # names of arrays for the vectors of b
     load_b: list[str]
+    held: int  # rows of a whose addresses come from one; 0: all come from the first
     ahead: int
     value_type: str
     values: list[str]  # names of arrays for the values of a
@@ -100,6 +117,17 @@ def looks_further(isa: Isa, mk: MicroKernel) -> bool:
     return simple and (is_common(isa) or isa.bits >= FAR_BITS)
 
 
+def takes_steps_together(isa: Isa) -> bool:
+    """Whether compilers are told to write out several steps of the loop over them."""
+    return isa.bits == SHORT_STEPS
+
+
+def _short_steps(isa: Isa, whole: MicroKernel) -> bool:
+    """Whether the loop over steps says so, or a macro that knows the instruction set."""
+    told = is_common(isa) or takes_steps_together(isa)
+    return told and demand(isa.vec(whole.elem), whole.step).operations == 1
+
+
 def far_columns(isa: Isa, whole: MicroKernel) -> int:
     """Columns of a sliver of b whose lines kernels fetch for the next block."""
     return whole.nv * isa.lanes_max(whole.elem) if isa.bits >= FAR_BITS and looks_further(isa, whole) else 0
@@ -111,11 +139,17 @@ def whole_of(mk: MicroKernel) -> MicroKernel:
 
 
 def rolled_view(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> RolledView:
-    """The parts of the function for a whole tile and all smaller ones."""
+    """The parts of the function for a whole tile and all smaller ones.
+
+    Where loads fill all lanes, values of a are loaded where they are used: of one that is loaded a row ahead for a
+    single vector, gcc 12 makes an operation of the vector units.
+    """
     tile = KernelTile(isa, whole)
     hurry = fast_path_of(isa.vec(whole.elem), whole.step)
     steps = [whole.step, hurry.step] if hurry else [whole.step]
-    ahead = 0 if is_common(isa) else min(tile.rows_ahead(s) for s in steps)
+    free = is_common(isa) or not tile.vec.broadcast  # loads fill all lanes, or may do
+    ahead = 0 if free else min(tile.rows_ahead(s) for s in steps)
+    held = HELD_ROWS if free and whole.strided else 0
     streams = bool(whole.ahead)
     doubt = bare(tile._call(hurry.doubt, "acc[i][j]")) if hurry else ""
     element = plus("row[i]", scaled(sizes.lanes, "j"))
@@ -128,13 +162,15 @@ def rolled_view(isa: Isa, whole: MicroKernel, sizes: TileTexts) -> RolledView:
         line=LINE_BYTES * 8 // bits_of(whole.elem) if streams else 0,
         load_c=bare(tile._call("load", element)),
         prefetch=_prefetch(whole, sizes) if streams else [],
+        together=f"{STEPS} " if _short_steps(isa, whole) else "",
         row_type=tile.operand,
         rows=[_b(whole, q) for q in range(whole.rights)],
         load_b=[bare(tile._call(tile._packed("load"), _b_at(sizes, q))) for q in range(whole.rights)],
+        held=held,
         ahead=ahead,
         value_type=tile.vec.vector if whole.spread else tile.value if tile.scalar_rows else tile.operand,
         values=[_a(whole, q) for q in range(whole.lefts)],
-        load_a=[_a_value(tile, sizes, q, "i") for q in range(whole.lefts)],
+        load_a=[_a_value(tile, sizes, q, "i", held) for q in range(whole.lefts)],
         load_first=[[_a_value(tile, sizes, q, str(r)) for q in range(whole.lefts)] for r in range(ahead)],
         load_later=[_a_value(tile, sizes, q, f"i + {ahead}") for q in range(whole.lefts)],
         update=_update(tile, whole.step, ahead),
@@ -177,7 +213,8 @@ def _prefetch(mk: MicroKernel, sizes: TileTexts) -> list[PrefetchLoop]:
     line = LINE_BYTES * 8 // bits_of(mk.narrow or mk.elem)
     a, b = _a_step(mk, sizes), times(mk.rights, sizes.nr)
     far = times(mk.ahead - (not mk.spread), _advance(mk, sizes))
-    return [PrefetchLoop("a", far, a, line), PrefetchLoop("b", times(mk.ahead, b), b, line)]
+    near = "a_step > 1" if mk.strided else ""  # processors fetch neighbours by themselves
+    return [PrefetchLoop("a", far, a, line, near), PrefetchLoop("b", times(mk.ahead, b), b, line)]
 
 
 def _a(mk: MicroKernel, q: int) -> str:
@@ -192,18 +229,19 @@ def _b_at(sizes: TileTexts, q: int) -> str:
     return plus("b", times(q, sizes.nr), scaled(sizes.lanes, "j"))
 
 
-def _a_value(tile: KernelTile, sizes: TileTexts, q: int, row: str) -> str:
+def _a_value(tile: KernelTile, sizes: TileTexts, q: int, row: str, held: int = 0) -> str:
     """The value of a for a row. Where `a` went on already, they lie before it: of a value at the address itself gcc
     makes a load into all lanes, which the vector units take part in, and of others one that multiply-adds spread.
     Neoverse N1, f64, 400 x 400 x 400, tiles of 9 x 6: 8.2 ms with one such load in a step, 7.8 ms without."""
     mk, at = tile.mk, plus(times(q, sizes.mr), row)
+    base, at = ("part", f"{at} % {held}") if held else ("a", at)
     if mk.strided and at != "0":
-        at = f"{f'({at})' if ' ' in at else at} * a_row"
+        at = f"{f'({at})' if ' ' in at and not held else at} * a_row"
     if mk.spread:
         alone = at if at.isalnum() else f"({at})"
         return bare(tile._call("load", plus("a", scaled(sizes.lanes, alone))))
     at = f"{at} - {_advance(mk, sizes)}"
-    return f"a[{at}]" if tile.scalar_rows else bare(tile._call(tile._packed("dup"), f"a[{at}]"))
+    return f"{base}[{at}]" if tile.scalar_rows else bare(tile._call(tile._packed("dup"), f"{base}[{at}]"))
 
 
 def _update(tile: KernelTile, step: Lane, ahead: int) -> str:

@@ -149,6 +149,9 @@ class _Run:
 
     def _branch(self, node: Node, s: KernelState) -> list[KernelState]:
         cond, then, orelse = node.kids
+        if orelse is NOTHING and self._only_asks(then):
+            self._computed(cond)
+            return [s]
         negated = cond.kind == "unary" and cond.text == "!"
         name = cond.kids[0] if negated else cond
         if name.kind != "name" or name.text not in s.asked:
@@ -166,6 +169,17 @@ class _Run:
             taken = then if yes != negated else orelse
             ways += self.run((taken,), way) if taken is not NOTHING else [way]
         return ways
+
+    def _only_asks(self, node: Node) -> bool:
+        """Is it nothing but requests for cache lines?"""
+        if node.kind in ("several", "block"):
+            return all(map(self._only_asks, node.kids))
+        return node.kind == "do" and silent(node.kids[0], self._pointer, self._number)
+
+    def _computed(self, cond: Node) -> None:
+        """A condition of numbers, which changes nothing."""
+        for x in cond.kids if cond.kind == "binary" and cond.text in ("&&", ">") else (cond,):
+            self._number(x)
 
     def _declare(self, node: Node) -> None:
         kind, sizes, value = node.kids

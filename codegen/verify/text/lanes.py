@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from codegen.isa.derived import X, derived
 from codegen.isa.model import Isa, Vec
-from codegen.isa.text import ANEW, BARRIER, PREFETCH, PREFETCH_FAR
+from codegen.isa.text import ANEW, BARRIER, HOLD, PREFETCH, PREFETCH_FAR
 from codegen.scop.lanes import Lane
 from codegen.target.matvec.lines import FETCH
 from codegen.verify.text.poly import ZERO, Poly
@@ -21,7 +21,7 @@ from codegen.verify.text.read import Node, Unread, read_expression
 
 COMMUTE = frozenset(("add", "mul", "and", "or", "xor", "mand", "mor"))
 _OF_BITS = {"and": "mand", "or": "mor", "not": "mnot"}
-_SILENT = {PREFETCH: 3, PREFETCH_FAR: 2, FETCH: 2, ANEW: 1}  # with so many arguments
+_SILENT = {PREFETCH: 3, PREFETCH_FAR: 2, FETCH: 2, ANEW: 1, HOLD: 2}  # with so many arguments
 _BARRIER = Node("call", BARRIER.rstrip("();"))
 V = TypeVar("V")
 

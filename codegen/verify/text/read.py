@@ -53,7 +53,7 @@ _LEVELS = {
 }  # fmt: skip
 _ASSIGN = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="))
 # Macros that say something to the compiler and compute nothing.
-_SILENT = frozenset(("TW_SIMD", "TW_IVDEP", "TW_LITERAL", "TW_UNROLL"))
+_SILENT = frozenset(("TW_SIMD", "TW_IVDEP", "TW_LITERAL", "TW_UNROLL", "TW_STEPS"))
 
 
 def read_statements(text: str, types: frozenset[str] = frozenset()) -> tuple[Node, ...]:

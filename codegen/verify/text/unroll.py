@@ -7,13 +7,13 @@ A local array without an initial value is a row of such variables; one with an i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import add, ge, gt, le, lt, mul, ne, sub
+from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
 from codegen.verify.text.lanes import show
 from codegen.verify.text.read import NOTHING, Node, ParsedFunction, Unread, nodes
 
 _MOST = 64  # iterations of a loop
-_FOLDED = {"+": add, "-": sub, "*": mul, "<": lt, "<=": le, ">": gt, ">=": ge, "!=": ne}
+_FOLDED = {"+": add, "-": sub, "*": mul, "<": lt, "<=": le, ">": gt, ">=": ge, "!=": ne, "==": eq}
 
 
 def unrolled(
@@ -154,8 +154,9 @@ class _Unroller:
             raise Unread(f"a constant is changed: {show(e)}")
         if e.kind == "binary" and e.text in _FOLDED and all(_is_integer(k) for k in kids):
             return Node("number", str(int(_FOLDED[e.text](*(int(k.text) for k in kids)))))
-        if e[:2] == ("binary", "/") and all(k.kind == "number" and k.text.isdigit() for k in kids):
-            return _quotient(*(int(k.text) for k in kids))
+        if e.kind == "binary" and e.text in "/%" and all(k.kind == "number" and k.text.isdigit() for k in kids):
+            x, y = (int(k.text) for k in kids)
+            return _quotient(x, y, e.text == "%")
         return Node(e.kind, e.text, kids)
 
     def _element(self, e: Node, env: Env) -> Node | None:
@@ -207,10 +208,11 @@ class _Unroller:
         return made
 
 
-def _quotient(x: int, y: int) -> Node:
+def _quotient(x: int, y: int, rest: bool = False) -> Node:
+    """Of numbers that are not negative, or what is left over."""
     if not y:
         raise Unread("a division by zero")
-    return Node("number", str(x // y))
+    return Node("number", str(x % y if rest else x // y))
 
 
 def _is_integer(e: Node) -> bool:

@@ -35,12 +35,18 @@ CHANGES = {
 FETCH = "TW_PREFETCH_FAR(far, p * apart);"
 KERNELS = {
     "a value is read there": ("y[j] = _mm512_loadu_pd(b", "y[j] = _mm512_loadu_pd(far"),
-    "a value of the left operand is read there": ("_mm512_set1_pd(a[0 - a_step])", "_mm512_set1_pd(far[0 - a_step])"),
+    "a value of the left operand is read there": ("part = a + i", "part = far + i"),
     "something is stored there": (FETCH, "_mm512_storeu_pd(far, y[0]);"),
     "the count of steps is where b is": ("pd(b +", "pd(b + p +"),
     "the address moves": (FETCH, f"{FETCH} far += apart;"),
     "another call": (FETCH, "TW_PREFETCHED(far, p * apart);"),
     "what lies there tells how far": (FETCH, "TW_PREFETCH_FAR(far, far[p]);"),
+    "what lies there tells whether": ("if (apart)", "if (far[p])"),
+    "what lies there tells how near": ("if (a_step > 1)", "if (far[p] > 1)"),
+    "the question moves": ("if (apart)", "if (apart++)"),
+    "b moves if asked": (FETCH, "b += 16;"),
+    "a row changes if asked": (FETCH, "acc[0][0] = acc[1][0];"),
+    "something else if not asked": (FETCH, f"{FETCH} else a += 2;"),
 }
 
 
