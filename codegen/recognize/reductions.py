@@ -16,6 +16,7 @@ from codegen.recognize.access.ctypes import arithmetic, type_of
 from codegen.record import mutable, record
 from codegen.scop.dependences import param_space
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk
+from codegen.scop.memo import remember
 from codegen.scop.model import Scop, Statement
 from codegen.scop.types import UNSIGNED, CType
 
@@ -54,6 +55,7 @@ class _Fold:
     always: bool = True
 
 
+@remember(16)
 def find_reductions(scop: Scop) -> tuple[Reduction, ...]:
     """All reduction statements of a region."""
     found = (_reduction(scop, s) for s in scop.statements)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import islpy as isl
@@ -85,6 +85,18 @@ def union_of(maps: Sequence[isl.Map], space: isl.Space) -> isl.UnionMap:
         half = len(maps) // 2
         return union_of(maps[:half], space).union(union_of(maps[half:], space))
     return isl.UnionMap.from_map(maps[0]) if maps else isl.UnionMap.empty(space)
+
+
+def parted(
+    relation: isl.UnionMap, names: Collection[str], ends: Sequence[isl.dim_type]
+) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """The maps with a statement of these at one of the ends, and the others. What is asked about all of a statement's
+    instances is asked without their constraints then."""
+    mine: list[isl.Map] = []
+    others: list[isl.Map] = []
+    for m in maps_of(relation):
+        (mine if any(m.get_tuple_name(end) in names for end in ends) else others).append(m)
+    return union_of(mine, relation.get_space()), union_of(others, relation.get_space())
 
 
 def val(number: int) -> isl.Val:

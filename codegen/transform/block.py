@@ -17,7 +17,8 @@ import islpy as isl
 
 from codegen.plan.model import StripMine
 from codegen.record import record
-from codegen.scop.dependences import Dependence, Dependences, domain, param_space
+from codegen.scop.dependences import Dependence, Dependences, param_space
+from codegen.scop.isl_helpers import parted
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, kids, seq, with_kids
 from codegen.transform.find import free_name, illegal
@@ -41,14 +42,22 @@ def apply(p: Program, d: StripMine) -> Program:
         raise illegal(f"blocks cannot be counted by `{d.name}`", d.loc, "they need a name of their own")
     made = blocked(p.scop, d)
     renamed = isl.UnionMap.empty(param_space(p.scop))
-    for name, back in sorted(made.back.items()):
-        one = isl.Map.from_multi_aff(back).intersect_domain(made.scop.statement(name).domain)
+    for name in sorted(n for old in d.values for n in made.pieces[old]):
+        one = isl.Map.from_multi_aff(made.back[name]).intersect_domain(made.scop.statement(name).domain)
         renamed = renamed.union(isl.UnionMap.from_map(one.reverse()))
     whole = renamed.is_injective() and renamed.is_single_valued()
-    if not whole or not renamed.domain().is_equal(domain(p.scop)) or not renamed.range().is_equal(domain(made.scop)):
+    old, new = _instances(p.scop, d.values), _instances(made.scop, [n for x in d.values for n in made.pieces[x]])
+    if not whole or not renamed.domain().is_equal(old) or not renamed.range().is_equal(new):
         raise illegal("the blocks do not hold every iteration once", d.loc)
     tree = _tree(p.tree, made)
-    return replace(make_program(made.scop, _renamed(p.deps, renamed), tree, p.reassociate), stores=p.stores)
+    return replace(make_program(made.scop, _renamed(p, d, renamed), tree, p.reassociate), stores=p.stores)
+
+
+def _instances(scop: Scop, names: Collection[str]) -> isl.UnionSet:
+    total = isl.UnionSet.empty(param_space(scop))
+    for name in names:
+        total = total.union(isl.UnionSet.from_set(scop.statement(name).domain))
+    return total
 
 
 def blocked(scop: Scop, d: StripMine) -> Blocked:
@@ -139,12 +148,18 @@ def _tree(node: Node, made: Blocked) -> Node:
     return with_kids(node, tuple(_tree(k, made) for k in kids(node)))
 
 
-def _renamed(deps: Dependences, renamed: isl.UnionMap) -> Dependences:
-    done: dict[int, isl.UnionMap] = {}  # flow is in both lists
+def _renamed(p: Program, d: StripMine, renamed: isl.UnionMap) -> Dependences:
+    """Dependences between the new names. Statements that stay as they are keep those among themselves."""
+    deps, done = p.deps, dict[int, isl.UnionMap]()  # flow is in both lists
+    same = isl.UnionMap.empty(param_space(p.scop))
+    for s in (x for x in p.scop.statements if x.name not in d.values):
+        same = same.union(isl.UnionMap.from_map(isl.Map.identity(s.domain.get_space().map_from_set())))
+    renamed = renamed.union(same)
 
     def both(m: isl.UnionMap) -> isl.UnionMap:
         if id(m) not in done:
-            done[id(m)] = m.apply_domain(renamed).apply_range(renamed).coalesce()
+            mine, others = parted(m, d.values, [isl.dim_type.in_, isl.dim_type.out])
+            done[id(m)] = others.union(mine.apply_domain(renamed).apply_range(renamed).coalesce())
         return done[id(m)]
 
     return Dependences(

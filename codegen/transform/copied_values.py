@@ -10,6 +10,7 @@ import islpy as isl
 
 from codegen.plan.model import CopyReads
 from codegen.scop.dependences import Dependence, Dependences
+from codegen.scop.isl_helpers import parted
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.times import Time, earlier, in_order
 from codegen.scop.tree import Node, order
@@ -111,42 +112,37 @@ def carried_over(p: Program, scop: Scop, tree: Node, d: CopyReads) -> Dependence
     copy = scop.statements[-1]
     empty = isl.UnionMap.empty(scop.context.get_space())
     source, direct, through = empty, empty, empty  # reads that stay as they are, and those that go to copies
-    gone = isl.UnionSet.empty(scop.context.get_space())
     writes = _writes(p.scop, d.array)
     for s in (x for x in p.scop.statements if x.name in d.stmts):
         for a in (x for x in s.reads if x.array == d.array):
             mine = isl.UnionMap.from_map(a.relation)
             direct, through = (direct, through.union(mine)) if is_read(s, a, d) else (direct.union(mine), through)
         source = source.union(isl.UnionMap.from_map(to_copy(s, copy)))
-        gone = gone.union(isl.UnionSet.from_set(s.domain))
+    kept, copied = writes.apply_range(direct.reverse()), writes.apply_range(through.reverse())
 
     known: dict[int, isl.UnionMap] = {}  # flow is in both lists
 
     def fed(flow: isl.UnionMap) -> isl.UnionMap:
         """Last writers, with copies in place of the reads they stand for."""
         if id(flow) not in known:
-            known[id(flow)] = fed_anew(flow).coalesce()
+            mine, others = parted(flow, d.stmts, [isl.dim_type.out])
+            anew = mine.intersect(kept).union(mine.intersect(copied).apply_range(source))
+            known[id(flow)] = others.union(anew.coalesce())
         return known[id(flow)]
-
-    def fed_anew(flow: isl.UnionMap) -> isl.UnionMap:
-        others = flow.subtract_range(gone)
-        same = flow.intersect(writes.apply_range(direct.reverse()))
-        return others.union(same).union(flow.intersect(writes.apply_range(through.reverse())).apply_range(source))
 
     at, later = order(tree, copy.name), empty
     for writer, a in _writers(p.scop, d.array):
         pairs = copy.accesses[1].relation.apply_range(a.relation.reverse())
         later = later.union(isl.UnionMap.from_map(earlier(pairs, at, order(tree, writer.name))))
     out = [Dependence("anti", d.array, later.coalesce())]
-    stay = direct.apply_range(writes.reverse())
     for x in p.deps.all:
         if x.array != d.array or x.kind == "output":
             out.append(x)
         elif x.kind == "flow":
             out.append(Dependence("flow", x.array, fed(x.relation)))
         else:
-            same = x.relation.subtract_domain(gone).union(x.relation.intersect(stay))
-            out.append(Dependence("anti", x.array, same.coalesce()))
+            mine, others = parted(x.relation, d.stmts, [isl.dim_type.in_])
+            out.append(Dependence("anti", x.array, others.union(mine.intersect(kept.reverse()).coalesce())))
     out.append(Dependence("flow", d.name, source.reverse()))
     out.extend(_overwritten(scop, tree, copy))
     flows = {a: fed(m) if a == d.array else m for a, m in p.deps.flows.items()} | {d.name: source.reverse()}
