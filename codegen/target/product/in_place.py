@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name
+from codegen.isa.common import underlying
+from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.machine.formulas import DEEPEST, SECOND_TOLD
 from codegen.recognize.products.contraction import unit_stride
@@ -20,10 +22,14 @@ if TYPE_CHECKING:
     from codegen.target.product.blocked import ProductPrinter
 
 # Copying a value of the left operand costs as much as using it for one tile, so that beside fewer tiles than this it is
-# worth more than 3 %. Only where tiles are gone through along rows, whose lines stay in the first cache meanwhile. f64
+# worth more than 3 %. Where tiles are gone through along rows, lines of these stay in the first cache meanwhile. f64
 # and f32, one core with AVX-512, of MKL: 2000 x 64 x 2000 0.79 and 0.83 packed, 0.98 and 1.14 in place; of
 # 4000 x 100 x 100 0.80 and 0.70, 0.88 and 0.79; of 500 x 500 x 500 0.98 and 1.03, 1.03 and 1.09; of 3000 x 3000 x 256
-# 0.98 and 1.01, 0.93 and 1.03.
+# 0.98 and 1.01, 0.93 and 1.03. Down columns, they come from the second cache, and addresses of more rows than one have
+# to be there; it is done where kernels load single values in any case. One Cascade Lake with AVX2, of MKL, f32 and f64:
+# 96 x 96 x 96 0.90 and 0.96 packed, 1.02 and 1.02 in place; 200 x 200 x 200 0.93 and 0.97, 0.98 and 0.97;
+# 2000 x 64 x 2000 0.79 and 0.89, 0.97 and 0.94; 100 x 100 x 2000 0.85 and 0.92, 0.96 and 0.96; 4000 x 100 x 100 0.78 and
+# 0.91, 0.88 and 0.96; up to 8 tiles alone gains less.
 TILES = 32
 
 # Tiles of columns beside which such an operand comes from far memory for most of the work. Processors fetch lines of a
@@ -74,8 +80,15 @@ def left_in_place(p: ProductPrinter, how: Blocking, kernel: str) -> OperandPlace
     below = p.element(left.access, {**at, rows.name: Bin("+", at[rows.name], Int(1))})
     if not re.match(r"\w+\[", here):
         return None
-    tiles, slim = (TILES, SLIM) if how.run else (0, 0)
+    tiles = TILES if how.run or _by_values(p, how) else 0
+    slim = SLIM if how.run else 0
     return OperandPlace(f"&{here}", f"&{below} - &{here}", kernel, tiles, slim, DEEPEST, SECOND_TOLD)
+
+
+def _by_values(p: ProductPrinter, how: Blocking) -> bool:
+    """Do loads of vectors of known length bring single values into all lanes?"""
+    isa = load_isa(underlying(how.isa) or how.isa, how.bits)
+    return bool(isa.bits) and not isa.vec(p.what.step.elem).broadcast
 
 
 def right_ahead(p: ProductPrinter, width: int) -> FarOperand | None:
