@@ -91,10 +91,10 @@ fuzz: dev
 	@$(COMPILE)
 	$(PY) -m tests.property.fuzz $(F)
 
-# As an installed package would be: with its bytecode.
+# As an installed package would be: with its bytecode. Sizes that are numbers: make bench B=--numbers
 bench: dev
 	$(COMPILE)
-	$(PY) benchmarks/generation.py
+	$(PY) -m benchmarks.generation $(B)
 
 # Twenty busy processes for each processor must not change a byte. A part of the files: make same-under-load B='--part 1/8'
 same-under-load: venv

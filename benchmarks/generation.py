@@ -1,16 +1,22 @@
 """How long generation takes, start-up included: `make bench`.
 
 Runs the command itself, as a build would, best of several runs per kernel. The reference is the table of a
-published generator for the thirteen linear-algebra kernels of PolyBench (seconds, its own machine).
+published generator for the thirteen linear-algebra kernels of PolyBench (seconds, its own machine). With `--numbers`
+instead: kernels with numbers in place of their sizes against those with variables, in processor time of the command and
+all its children.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+from benchmarks.fixed import with_numbers
 
 KERNELS = Path(__file__).resolve().parent.parent / "examples" / "kernels"
 PUBLISHED = {
@@ -45,10 +51,44 @@ def seconds(kernel: Path, runs: int) -> float:
     return best
 
 
+def processor_seconds(kernel: Path, folder: Path) -> float:
+    """Processor time of generating one kernel, with headers from that folder."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    words = [sys.executable, "-m", "codegen", "gen", str(kernel), "-I", str(folder), "-o", "-"]
+    subprocess.run(words, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def compare_numbers(runs: int) -> None:
+    """Large sizes as numbers against variables, in turns."""
+    ratios: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for kernel in sorted(KERNELS.glob("*.c")):
+            text = with_numbers(kernel.read_text(encoding="utf-8"), True)
+            if text is None:
+                continue
+            fixed = Path(folder) / kernel.name
+            fixed.write_text(text, encoding="utf-8")
+            taken = [[processor_seconds(k, KERNELS) for k in (kernel, fixed)] for _ in range(runs)]
+            best = [min(t) for t in zip(*taken, strict=True)]
+            ratios[kernel.stem] = best[1] / best[0]
+            print(
+                f"{kernel.stem:22} variables {best[0]:6.2f}s  numbers {best[1]:6.2f}s  {ratios[kernel.stem]:5.2f}",
+                flush=True,
+            )
+    print(f"slower by more than a tenth: {', '.join(n for n, r in ratios.items() if r > 1.1) or 'none'}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
-    runs = parser.parse_args().runs
+    parser.add_argument("--numbers", action="store_true", help="compare sizes that are numbers with variables")
+    arguments = parser.parse_args()
+    runs = arguments.runs
+    if arguments.numbers:
+        compare_numbers(runs)
+        return
     times = {k.stem: seconds(k, runs if k.stem in PUBLISHED else 1) for k in sorted(KERNELS.glob("*.c"))}
     print(f"{'kernel':22} {'here':>7} {'published':>10}")
     for name, published in PUBLISHED.items():

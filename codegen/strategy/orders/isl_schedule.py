@@ -3,7 +3,7 @@ reuse inside (`fusion` none, smart or max), or everything in one tilable band.""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +15,8 @@ from codegen.scop.flows import times_of
 from codegen.scop.isl_helpers import maps_of, schedule_kind
 from codegen.scop.memo import remember
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, walk, with_kids
+from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, loops, seq, statements, walk, with_kids
+from codegen.strategy.orders.any_sizes import sizes_in
 from codegen.strategy.orders.clusters import Clusters, clusters
 
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
@@ -101,16 +102,44 @@ def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_pa
     except isl.Error:
         # What the shortened dependences add outside the domain can make them cyclic; the exact ones are not.
         exact = graph.exact if _few(graph.exact) else _lean(graph.nodes, graph.exact)
-        schedule = _compute(scop, graph.nodes, exact)
+        known = _for_any_sizes(scop, graph.nodes, exact)
+        if known is not None:
+            return rename(scop, graph.together.restored(known) if graph.together else known)
+        schedule = _compute(scop.context, graph.nodes, exact)
     tree = _from_isl(schedule.get_root().child(0), scop)
     return rename(scop, graph.together.restored(tree) if graph.together else tree)
+
+
+def _for_any_sizes(scop: Scop, nodes: isl.UnionSet, relations: Relations) -> Node | None:
+    """The order for variables in place of large numbers; None where there are none, or where it depends on them."""
+    alike = nodes.identity()
+    sizes = sizes_in((*relations, alike))
+    if sizes is None:
+        return None
+    context = scop.context.align_params(sizes.space).intersect(sizes.context)
+    try:
+        schedule = _compute(context, sizes.lifted(alike).domain(), _four(map(sizes.lifted, relations)))
+    except isl.Error:
+        return None
+    tree = _from_isl(schedule.get_root().child(0), scop)
+    every = [e for x in loops(tree) for e in x.loop.exprs.values()]
+    values = {id(e): kept for e in every if (kept := sizes.dropped(e)) is not None}
+    return _replaced(tree, values) if len(values) == len({*map(id, every)}) else None
+
+
+def _replaced(node: Node, values: Mapping[int, isl.PwAff]) -> Node:
+    """The tree with other values of its loops."""
+    if isinstance(node, Band):
+        each = (replace(lp, exprs={n: values[id(e)] for n, e in lp.exprs.items()}) for lp in node.loops)
+        node = replace(node, loops=tuple(each))
+    return with_kids(node, tuple(_replaced(k, values) for k in kids(node)))
 
 
 @remember(2)
 def _by_short(scop: Scop, graph: _Graph, fusion: str, outer_parallel: bool) -> isl.Schedule:
     """The order by shortened dependences. Raises isl.Error where these are cyclic."""
     _set_options(fusion, outer_parallel)
-    return _compute(scop, graph.nodes, graph.short)
+    return _compute(scop.context, graph.nodes, graph.short)
 
 
 @remember(4)
@@ -163,9 +192,9 @@ def _short(relation: isl.UnionMap, everywhere: isl.UnionSet) -> isl.UnionMap:
     return total.gist_domain(everywhere).gist_range(everywhere)
 
 
-def _compute(scop: Scop, nodes: isl.UnionSet, relations: Relations) -> isl.Schedule:
+def _compute(context: isl.Set, nodes: isl.UnionSet, relations: Relations) -> isl.Schedule:
     validity, proximity, alive, reuse = relations
-    constraints = isl.ScheduleConstraints.on_domain(nodes).set_context(scop.context)
+    constraints = isl.ScheduleConstraints.on_domain(nodes).set_context(context)
     constraints = constraints.set_validity(validity).set_coincidence(validity).set_proximity(proximity)
     if not alive.is_empty():
         constraints = constraints.set_conditional_validity(alive, reuse)
@@ -206,14 +235,14 @@ def _from_isl(node: isl.ScheduleNode, scop: Scop) -> Node:
         child = _from_isl(node.child(0), scop)
         names = sorted(_names(node))
         partial = node.band_get_partial_schedule()
-        loops = []
+        members = []
         for k in range(node.band_n_member()):
             row = partial.get_union_pw_aff(k)
             exprs = {n: _piece(row, scop, n) for n in names}
-            loops.append(Loop(f"c{k}", exprs, coincident=bool(node.band_member_get_coincident(k))))
-        if not loops:
+            members.append(Loop(f"c{k}", exprs, coincident=bool(node.band_member_get_coincident(k))))
+        if not members:
             return child
-        return Band(tuple(loops), child, bool(node.band_get_permutable()))
+        return Band(tuple(members), child, bool(node.band_get_permutable()))
     if kind in ("sequence", "set"):
         children = [_from_isl(node.child(k), scop) for k in range(node.n_children())]
         # The members of a set may run in any order: the source's is as good as any, and stable.
@@ -255,15 +284,15 @@ def rename(scop: Scop, tree: Node, taken: frozenset[str] = frozenset()) -> Node:
 
 def _rename(scop: Scop, node: Node, taken: frozenset[str]) -> Node:
     if isinstance(node, Band):
-        loops = []
+        named = []
         for lp in node.loops:
             name, n = _loop_name(scop, lp), 2
             base = name
             while name in taken:
                 name, n = f"{base}{n}", n + 1
             taken = taken | {name}
-            loops.append(replace(lp, name=name, note=describe(scop, lp)))
-        return replace(node, loops=tuple(loops), child=_rename(scop, node.child, taken))
+            named.append(replace(lp, name=name, note=describe(scop, lp)))
+        return replace(node, loops=tuple(named), child=_rename(scop, node.child, taken))
     return with_kids(node, tuple(_rename(scop, k, taken) for k in kids(node)))
 
 
