@@ -17,7 +17,7 @@ from codegen.region import AUTHORS, ProvenRegion, attempt, make
 from codegen.scop.effort import part
 from codegen.scop.model import Scop
 from codegen.scop.product import MatrixVector
-from codegen.strategy.products.behind import MOST_THREADS, behind
+from codegen.strategy.following import MOST_THREADS, behind
 from codegen.strategy.products.matrix_vector import lanes_of
 from codegen.strategy.products.strips import FEW_THREADS
 from codegen.targets.base import RegionJob

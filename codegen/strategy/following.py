@@ -24,8 +24,8 @@ MOST_THREADS = 4
 
 
 def behind(source: Program, plan: Plan, machine: Machine) -> Decision | None:
-    """The plan of a region, with each pair of such products in one nest of lines that follow each other on threads; None
-    where it has no such pair."""
+    """The plan of a region, with each pair of such products in one nest of lines that follow each other on threads.
+    None where it has no such pair."""
     first, *rest = plan.directives
     if not isinstance(first, Schedule):
         return None
@@ -84,8 +84,18 @@ def _together(nodes: Sequence[Node], pair: tuple[Multiply, Multiply]) -> Band:
     mine, others = _loops(nodes, across), _loops(nodes, other)
     lines = _joined(mine[across.rows[0]], others[other.depth[0]])
     along = _joined(mine[across.depth[0]], others[other.rows[0]])
-    return Band((lines, along), seq([Leaf(n.child.stmt) for n in nodes if isinstance(n, Band)  # in their order
-                                     and isinstance(n.child, Leaf)]), True)
+    return Band(
+        (lines, along),
+        seq(
+            [
+                Leaf(n.child.stmt)
+                for n in nodes
+                if isinstance(n, Band)  # in their order
+                and isinstance(n.child, Leaf)
+            ]
+        ),
+        True,
+    )
 
 
 def _loops(nodes: Sequence[Node], d: Multiply) -> dict[str, Loop]:
