@@ -167,10 +167,11 @@ class ProductNode:
 
 @record
 class ByThreads:
-    """Two ways to carry out the whole region, each proven by itself: `few` where a program has at most `most` threads
-    and a matrix of these `sizes` has more than `least` elements (with vectors longer than the shortest, more than
-    `wide`, if that is not 0), else `many`."""
+    """Two ways to carry out the whole region, each proven by itself: `few` where a program has `fewest` to `most`
+    threads and a matrix of these `sizes` has more than `least` elements (with vectors longer than the shortest, more
+    than `wide`, if that is not 0), else `many`."""
 
+    fewest: int
     most: int
     sizes: tuple[CExpr, ...]
     least: int

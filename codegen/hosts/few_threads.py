@@ -1,6 +1,7 @@
-"""Adds the way for few threads to a result for many (`with_few_threads`): where products of one matrix each read all of
-it so that threads can share them, a program with few threads is faster with strips of lines that serve all of them,
-unless the second cache holds the matrix. How many threads and how large a matrix there are, only the program knows."""
+"""Adds ways for few threads to a result for many (`with_few_threads`). Products of one matrix each read all of it so
+that threads can share them. One thread is faster with strips of lines that serve all of them, unless the second cache
+holds the matrix; a few are with lines that follow each other, read once for both products of a pair. How many threads
+and how large a matrix there are, only the program knows."""
 
 from __future__ import annotations
 
@@ -10,37 +11,70 @@ from codegen.ast.ctree import Bin, ByThreads, CExpr, CNode, Declare, For, Int, P
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.isa.widths import OPEN
 from codegen.machine import Machine
+from codegen.machine.variants import has_variants
 from codegen.plan.model import Distribute, Tile
-from codegen.region import ProvenRegion, make
+from codegen.region import AUTHORS, ProvenRegion, attempt, make
+from codegen.scop.effort import part
 from codegen.scop.model import Scop
 from codegen.scop.product import MatrixVector
+from codegen.strategy.following import MOST_THREADS, behind
 from codegen.strategy.products.matrix_vector import lanes_of
 from codegen.strategy.products.strips import FEW_THREADS
 from codegen.targets.base import RegionJob
 
 # Second caches of processors with vectors of 16 bytes and with longer ones, of that of the default machine.
 SHORT, LONG = 2, 4
+# Threads that follow each other meet at every block, so that they need more work than those that share a product.
+MORE_WORK = 4
 
 
 def with_few_threads(job: RegionJob, made: ProvenRegion) -> ProvenRegion:
-    """The result, in two ways where few threads have a better one; each is proven. A user's plan stays as it is."""
+    """The result, in further ways where few threads have better ones; each is proven. A user's plan stays as it is."""
     model, machine = job.model, job.machine
     if made.author is None or not model.threads(job.options) or model.team or machine.cores <= FEW_THREADS:
         return made
     scop, product = made.program.scop, _along_result(made.code)
     sizes = _sizes(scop, product) if product is not None and not _in_strips(made) else ()
-    if product is None or not sizes:
+    if product is None or not sizes or _takes_memory(scop, made.code):
         return made
+    return _strips(job, made, _following(job, made, product, sizes), product, sizes)
+
+
+def _following(job: RegionJob, made: ProvenRegion, product: ProductNode, sizes: tuple[CExpr, ...]) -> ProvenRegion:
+    """With the way for a few threads that follow each other, if it has a pair of products."""
+    model, how = job.model, product.product.how
+    decision = behind(model.program, made.plan, job.machine)
+    if decision is None or made.program.scop is not model.program.scop:
+        return made
+    share = part(job.options.timeout, AUTHORS[0])
+    few, _ = attempt(model, lambda: decision, {}, share, has_variants(job.machine))
+    if few is None or _takes_memory(few.program.scop, few.code):
+        return made
+    assert isinstance(how, MatrixVector)
+    text = f"up to {MOST_THREADS} threads follow each other along lines of the matrix, each read once for two products"
+    code = ByThreads(FEW_THREADS + 1, MOST_THREADS, sizes, MORE_WORK * how.threads, 0, few.code, made.code)
+    return _told(made, code, text)
+
+
+def _strips(
+    job: RegionJob, made: ProvenRegion, out: ProvenRegion, product: ProductNode, sizes: tuple[CExpr, ...]
+) -> ProvenRegion:
+    """With the way for one thread in strips, if there is one."""
+    model, machine, scop = job.model, job.machine, made.program.scop
     try:
-        few = make(model, job.options, replace(machine, cores=FEW_THREADS), made.author)
+        few = make(model, job.options, replace(machine, cores=FEW_THREADS), made.author or 0)
     except Unsupported:
-        return made
-    if not _in_strips(few) or few.program.scop is not scop or any(_takes_memory(scop, x.code) for x in (made, few)):
-        return made
+        return out
+    if not _in_strips(few) or few.program.scop is not scop or _takes_memory(scop, few.code):
+        return out
     lines = next(d.loops[0][1] for d in few.plan.directives if isinstance(d, Tile))
     text = f"on one thread, strips of {lines} lines of a large matrix serve all its products"
-    told = Diagnostic(Severity.REMARK, "few-threads", text, scop.loc, kind="passed")
-    code = ByThreads(FEW_THREADS, sizes, *_limits(product, machine), few.code, made.code)
+    code = ByThreads(1, FEW_THREADS, sizes, *_limits(product, machine), few.code, out.code)
+    return _told(out, code, text)
+
+
+def _told(made: ProvenRegion, code: ByThreads, text: str) -> ProvenRegion:
+    told = Diagnostic(Severity.REMARK, "few-threads", text, made.program.scop.loc, kind="passed")
     return replace(made, code=code, remarks=(*made.remarks, told))
 
 

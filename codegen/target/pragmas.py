@@ -219,4 +219,5 @@ def few_threads(node: ByThreads, ints: IntPrinter) -> str:
     """The test for the first of two ways."""
     texts = [x if x.isidentifier() else f"({x})" for x in map(ints.text, node.sizes)]
     least = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {node.wide} : {node.least}" if node.wide else str(node.least)
-    return f"tw_max_threads() <= {node.most} && (double){' * '.join(texts)} > TW_SIZE({least})"
+    threads = f"tw_max_threads() >= {node.fewest} && " if node.fewest > 1 else ""
+    return f"{threads}tw_max_threads() <= {node.most} && (double){' * '.join(texts)} > TW_SIZE({least})"

@@ -65,14 +65,15 @@ static int differs(int n, int m)
 }
 int main(void)
 {
-  const int sizes[] = { 1, 3, 8, 16, 17, 33, 130 };
-  for (int i = 0; i < 7; i++)
-    for (int j = 0; j < 7; j++)
+  const int sizes[] = { 1, 3, 8, 16, 17, 33, 130, 257, 600 };
+  for (int i = 0; i < 9; i++)
+    for (int j = 0; j < 9; j++)
       if (differs(sizes[i], sizes[j]))
         return 1;
   return 0;
 }
 """
+FOLLOW = "if (tw_max_threads() >= 2 && tw_max_threads() <= 4 && (double)m * n > TW_SIZE(160000)) {"
 TEST = "if (tw_max_threads() <= 1 && (double)m * n > TW_SIZE(TW_VECTOR_BYTES > 16 ? 262144 : 131072)) {"
 
 
@@ -86,6 +87,31 @@ def test_few_threads_take_strips() -> None:
     few, many = made.text.partition(TEST)[2].split("\n    } else {\n", 1)
     assert re.search(r"for \(long \w+ = 0; \w+ < n; \w+ \+= 16\)", few) and "+= 16" not in many
     assert any(d.id == "few-threads" and "strips of 16 lines" in d.message for d in made.diagnostics)
+
+
+@pytest.mark.parametrize("source", [BOTH, APART], ids=["a loop is shared", "no loop is shared"])
+def test_a_few_threads_follow_each_other(source: str) -> None:
+    made = generate("in.c", source, GenOptions())
+    few = made.text.partition(FOLLOW.replace("m * n", "n * m") if FOLLOW not in made.text else FOLLOW)[2]
+    few = few.partition("#pragma omp parallel")[2].partition("tw_follow(tw_line, it_turn, TW_LAST);")[0]
+    assert "it_turn += tw_team_size()" in few and re.search(r"tw_follow\(tw_line, it_turn, jt\d?\);", few)
+    assert few.count("_pair_") == 1 and "tw_team" not in few.partition("tw_team_size()")[2]
+    assert any(d.id == "few-threads" and "up to 4 threads" in d.message for d in made.diagnostics)
+
+
+@pytest.mark.parametrize(
+    "source, options",
+    [
+        (BOTH, GenOptions(target="c")),
+        (BOTH, GenOptions(plan_text="region 1\n")),
+        (BOTH, GenOptions(reassociate=True)),
+        (BOTH.replace("q[i] += A[i][j] * p[j];", ""), GenOptions()),
+        (BOTH.replace("A[i][j] * p[j]", "A[i][j] * x[j]"), GenOptions()),
+    ],
+    ids=["no threads", "a plan", "sums in any order", "one product", "one needs the other"],
+)
+def test_no_pair_to_follow(source: str, options: GenOptions) -> None:
+    assert "tw_max_threads() >= 2" not in text_of(source, options)
 
 
 @pytest.mark.parametrize(
@@ -102,12 +128,19 @@ def test_one_way_is_enough(source: str, options: GenOptions) -> None:
     assert TEST not in text_of(source, options)
 
 
-@pytest.mark.parametrize("threads", ["1", "2", "3"])
-def test_same_bits(threads: str, tmp_path: Path) -> None:
-    old, new = (x.replace("void both(", "void %s_both(") for x in (BOTH, text_of(BOTH, GenOptions())))
+@pytest.mark.parametrize("source", [BOTH, APART], ids=["a loop is shared", "no loop is shared"])
+@pytest.mark.parametrize("threads", ["1", "2", "3", "5"])
+def test_same_bits(source: str, threads: str, tmp_path: Path) -> None:
+    old, new = (x.replace("void both(", "void %s_both(") for x in (source, text_of(source, GenOptions())))
     (tmp_path / "t.c").write_text(old.replace("%s", "old") + new.replace("%s", "new") + DRIVER)
     flags = ["-O1", "-fopenmp", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
-    checks = ["-DTW_SIZE(n)=1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick("cc")]
+    checks = [
+        "-DTW_SIZE(n)=1",
+        "-DTW_PARALLEL_MIN=0",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        *quick("cc"),
+    ]
     subprocess.run(["cc", *flags, *checks, "-o", tmp_path / "t", tmp_path / "t.c"], check=True)
     ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True, env={"OMP_NUM_THREADS": threads})
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -120,8 +153,19 @@ def test_same_bits(threads: str, tmp_path: Path) -> None:
         ("(double)m * n", "(double)m++ * n"),
         ("+= 16", "+= 17"),
         ("    } else {\n", "    }\n"),
+        ("threads() >= 2 && ", ""),
+        ("+= 256", "+= 257"),
+        ("tw_follow(tw_line, it_turn, jt);", "tw_follow(tw_line, it_turn, jt - 1);"),
     ],
-    ids=["another number", "another test", "another strip", "one way after the other"],
+    ids=[
+        "another number",
+        "another test",
+        "another strip",
+        "one way after the other",
+        "more threads",
+        "another block",
+        "too early",
+    ],
 )
 def test_damaged_texts_are_refused(old: str, new: str) -> None:
     options, machine = GenOptions(), load_for("generic", "")
