@@ -12,6 +12,7 @@ from codegen.patterns import pattern
 from tests.unit.verify.loops.texts import CASES, LANES, NAMES, printed
 
 # By name: the region, a part of its text, and what stands there instead.
+SHARED = "parallel for simd firstprivate(n, x, y)\n        for (long i = 0; i < n"
 DAMAGES = {
     "a wrong step": ("hoist", "j < m; j++", "j < m; j += 2"),
     "a wrong step of vectors": ("copy", "i_end; i += 2 * TW_F64_LANES", "i_end; i += TW_F64_LANES"),
@@ -74,11 +75,9 @@ DAMAGES = {
     "lanes of another width": ("open sum", "tw_lane < TW_F64_LANES", "tw_lane < 2"),
     "one lane again and again": ("open sum", "+ w0[tw_lane]", "+ w0[0]"),
     "a lane of the greatest is stored anyway": ("open greatest", "if (w0[tw_lane] > y[0]) y[0]", "y[0]"),
-    "a loop for threads that is another one": ("shared", "parallel for simd\n        for (long i = 0; i < n",
-                                               "parallel for simd\n        for (long i = 0; i < n - 1"),
-    "a loop for threads that does other things": (
-        "shared", "parallel for simd\n        for (long i = 0; i < n; i++)\n          y[i] = x[i] + 1",
-        "parallel for simd\n        for (long i = 0; i < n; i++)\n          y[i] = x[i] + 2"),
+    "a loop for threads that is another one": ("shared", SHARED, f"{SHARED} - 1"),
+    "a loop for threads that does other things": ("shared", f"{SHARED}; i++)\n          y[i] = x[i] + 1",
+                                                  f"{SHARED}; i++)\n          y[i] = x[i] + 2"),
     "a loop for threads alone": ("shared", "      } else {\n#pragma", "      }\n      {\n#pragma"),
     "a test that changes something": ("shared", "(double)n <", "(double)n++ <"),
     "what is gathered is lost": ("gathered", "          tw_total = total;\n", ""),
