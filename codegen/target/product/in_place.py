@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # 0.98 and 1.01, 0.93 and 1.03. Down columns, they come from the second cache, and addresses of more rows than one have
 # to be there; it is done where kernels load single values in any case. One Cascade Lake with AVX2, of MKL, f32 and f64:
 # 96 x 96 x 96 0.90 and 0.96 packed, 1.02 and 1.02 in place; 200 x 200 x 200 0.93 and 0.97, 0.98 and 0.97;
-# 2000 x 64 x 2000 0.79 and 0.89, 0.97 and 0.94; 100 x 100 x 2000 0.85 and 0.92, 0.96 and 0.96; 4000 x 100 x 100 0.78 and
-# 0.91, 0.88 and 0.96; up to 8 tiles alone gains less.
+# 2000 x 64 x 2000 0.79 and 0.89, 0.97 and 0.94; 100 x 100 x 2000 0.85 and 0.92, 0.96 and 0.96; 4000 x 100 x 100 0.78
+# and 0.91, 0.88 and 0.96; up to 8 tiles alone gains less.
 TILES = 32
 
 # Tiles of columns beside which such an operand comes from far memory for most of the work. Processors fetch lines of a
