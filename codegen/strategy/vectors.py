@@ -210,7 +210,7 @@ def far_array(p: Program, names: tuple[str, ...]) -> str:
             alone = apart or writes.count(a.array) == 1
             if a.write and alone and rank and not m.still and not lines:
                 return a.array
-            if m.steps is None and has_quotients(a):
+            if not apart and m.steps is None and has_quotients(a):
                 return a.array
             unit = unit or (bool(rank) and lines)
             far = far or ("" if m.still else a.array)
