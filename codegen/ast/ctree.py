@@ -169,13 +169,14 @@ class ProductNode:
 class ByThreads:
     """Two ways to carry out the whole region, each proven by itself: `few` where a program has `fewest` to `most`
     threads and a matrix of these `sizes` has more than `least` elements (with vectors longer than the shortest, more
-    than `wide`, if that is not 0), else `many`."""
+    than `wide`, if that is not 0) and each of its sizes is at least `side` for each thread, else `many`."""
 
     fewest: int
     most: int
     sizes: tuple[CExpr, ...]
     least: int
     wide: int
+    side: int
     few: "CNode"
     many: "CNode"
 

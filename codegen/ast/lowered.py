@@ -347,13 +347,15 @@ class ByWidth:
 @record
 class Interleaved:
     """All iterations at once where there are exactly so many, else one by one. With `kept`, which have values in arrays
-    of the region: a macro of the file says whether the compiler is better off with all at once."""
+    of the region: a macro of the file says whether the compiler is better off with all at once. With `far`, iterations
+    read what does not lie side by side."""
 
     head: For
     count: int
     body: "Body"
     rest: CNode
     kept: bool = False
+    far: bool = False
 
 
 @record

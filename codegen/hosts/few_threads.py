@@ -17,15 +17,18 @@ from codegen.region import AUTHORS, ProvenRegion, attempt, make
 from codegen.scop.effort import part
 from codegen.scop.model import Scop
 from codegen.scop.product import MatrixVector
-from codegen.strategy.following import MOST_THREADS, behind
+from codegen.strategy.choice import Decision
+from codegen.strategy.following import MOST_THREADS, SIDE, WIDE, WIDE_SIDE, behind, wider_strips
 from codegen.strategy.products.matrix_vector import lanes_of
 from codegen.strategy.products.strips import FEW_THREADS
 from codegen.targets.base import RegionJob
 
 # Second caches of processors with vectors of 16 bytes and with longer ones, of that of the default machine.
 SHORT, LONG = 2, 4
-# Threads that follow each other meet at every block, so that they need more work than those that share a product.
-MORE_WORK = 4
+# Strips that threads share bring something where their second caches together are far too small for the matrix.
+# Cascade Lake with 1 MB each, two threads, f64, atax n = 500, 1000, 2100 x 1900 and 4000 in ms: products shared one by
+# one 0.10, 0.44, 3.05, 12.1, strips of 64 lines 0.12, 0.47, 2.35, 9.6, of 128 lines 0.11, 0.47, 2.5 and 30.
+BEYOND = 8
 
 
 def with_few_threads(job: RegionJob, made: ProvenRegion) -> ProvenRegion:
@@ -37,40 +40,66 @@ def with_few_threads(job: RegionJob, made: ProvenRegion) -> ProvenRegion:
     sizes = _sizes(scop, product) if product is not None and not _in_strips(made) else ()
     if product is None or not sizes or _takes_memory(scop, made.code):
         return made
-    return _strips(job, made, _following(job, made, product, sizes), product, sizes)
-
-
-def _following(job: RegionJob, made: ProvenRegion, product: ProductNode, sizes: tuple[CExpr, ...]) -> ProvenRegion:
-    """With the way for a few threads that follow each other, if it has a pair of products."""
-    model, how = job.model, product.product.how
-    decision = behind(model.program, made.plan, job.machine)
-    if decision is None or made.program.scop is not model.program.scop:
-        return made
-    share = part(job.options.timeout, AUTHORS[0])
-    few, _ = attempt(model, lambda: decision, {}, share, has_variants(job.machine))
-    if few is None or _takes_memory(few.program.scop, few.code):
-        return made
-    assert isinstance(how, MatrixVector)
-    text = f"up to {MOST_THREADS} threads follow each other along lines of the matrix, each read once for two products"
-    code = ByThreads(FEW_THREADS + 1, MOST_THREADS, sizes, MORE_WORK * how.threads, 0, few.code, made.code)
-    return _told(made, code, text)
-
-
-def _strips(
-    job: RegionJob, made: ProvenRegion, out: ProvenRegion, product: ProductNode, sizes: tuple[CExpr, ...]
-) -> ProvenRegion:
-    """With the way for one thread in strips, if there is one."""
-    model, machine, scop = job.model, job.machine, made.program.scop
-    try:
-        few = make(model, job.options, replace(machine, cores=FEW_THREADS), made.author or 0)
-    except Unsupported:
-        return out
-    if not _in_strips(few) or few.program.scop is not scop or _takes_memory(scop, few.code):
+    few = _in_one_thread(job, made)
+    out = _following(job, made, sizes)
+    if few is None:
         return out
     lines = next(d.loops[0][1] for d in few.plan.directives if isinstance(d, Tile))
+    if out is made:
+        out = _sharing(job, made, few, product, sizes)
     text = f"on one thread, strips of {lines} lines of a large matrix serve all its products"
-    code = ByThreads(1, FEW_THREADS, sizes, *_limits(product, machine), few.code, out.code)
+    code = ByThreads(1, FEW_THREADS, sizes, *_limits(product, machine), 0, few.code, out.code)
     return _told(out, code, text)
+
+
+def _in_one_thread(job: RegionJob, made: ProvenRegion) -> ProvenRegion | None:
+    """The region in strips as one thread takes them, if it can be."""
+    scop = made.program.scop
+    try:
+        few = make(job.model, job.options, replace(job.machine, cores=FEW_THREADS), made.author or 0)
+    except Unsupported:
+        return None
+    fits = _in_strips(few) and few.program.scop is scop and not _takes_memory(scop, few.code)
+    return few if fits else None
+
+
+def _following(job: RegionJob, made: ProvenRegion, sizes: tuple[CExpr, ...]) -> ProvenRegion:
+    """With the way for a few threads that follow each other, if it has a pair of products."""
+    text = f"up to {MOST_THREADS} threads follow each other along lines of the matrix, each read once for two products"
+    decision = behind(job.model.program, made.plan, job.machine)
+    return _by_a_few(job, made, decision, (sizes, 0, 0, SIDE), text)
+
+
+def _sharing(
+    job: RegionJob, made: ProvenRegion, few: ProvenRegion, product: ProductNode, sizes: tuple[CExpr, ...]
+) -> ProvenRegion:
+    """With the way for a few threads that share each product of a wide strip."""
+    text = (
+        f"up to {MOST_THREADS} threads share strips of {WIDE} lines, from their caches for all products but the first"
+    )
+    least, wide = _limits(product, job.machine)
+    if not wide:
+        cpu = lanes_of(job.machine, product.product.what)
+        least = SHORT * cpu.l2.bytes // cpu.element_bytes
+    decision = wider_strips(job.model.program, few.plan, job.machine)
+    return _by_a_few(job, made, decision, (sizes, BEYOND * least, BEYOND * wide, WIDE_SIDE), text)
+
+
+def _by_a_few(
+    job: RegionJob,
+    made: ProvenRegion,
+    decision: Decision | None,
+    where: tuple[tuple[CExpr, ...], int, int, int],
+    text: str,
+) -> ProvenRegion:
+    """With a further way for two to a few threads and matrices of certain sizes, if its plan works out."""
+    if decision is None or made.program.scop is not job.model.program.scop:
+        return made
+    share = part(job.options.timeout, AUTHORS[0])
+    few, _ = attempt(job.model, lambda: decision, {}, share, has_variants(job.machine))
+    if few is None or _takes_memory(few.program.scop, few.code):
+        return made
+    return _told(made, ByThreads(FEW_THREADS + 1, MOST_THREADS, *where, few.code, made.code), text)
 
 
 def _told(made: ProvenRegion, code: ByThreads, text: str) -> ProvenRegion:

@@ -10,6 +10,7 @@ from codegen.ast.ctree import For, expr_names, with_loop
 from codegen.ast.lowered import Body, ByWidth, Inner, Interleaved, Lanes, Plain, Strips, While
 from codegen.lower.lane_accesses import Maker
 from codegen.lower.lanes import lanes_of, may_be_wider, strips, uses_again
+from codegen.lower.loop_strides import unit_stride
 from codegen.lower.rows import side_by_side
 from codegen.lower.statements import Statements, assignments
 from codegen.scop.model import Scop
@@ -55,4 +56,7 @@ def interleaved(scop: Scop, node: For) -> Interleaved | None:
         return None
     body = side_by_side(Maker(scop), found, node.var, node.loop.factor, alike=node.loop.alike)
     kept = any(scop.arrays[s.accesses[s.target].array].inside for s, _ in found)
-    return Interleaved(node, node.loop.factor, body, node.body, kept)
+    far = any(
+        unit_stride(s, at, k, node.var) is None for s, at in found for k, a in enumerate(s.accesses) if not a.write
+    )
+    return Interleaved(node, node.loop.factor, body, node.body, kept, far)

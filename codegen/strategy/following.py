@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from codegen.isa.widths import WIDTHS
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, Pipeline, Plan, Schedule, Tile
 from codegen.scop.product import MatrixVector
@@ -19,8 +20,11 @@ from codegen.transform.program import Program
 # f64, bicg 600, 1000 and 2100 x 1900 in ms: 64 by 256 0.125, 0.31, 1.56; 64 by 512 0.167, 0.34, 1.67; 64 by 1024 0.163,
 # 0.51, 1.78; 16 by 512 0.184, 0.37, 1.73; 32 by 512 0.178, 0.36, 1.57; 128 by 512 0.195, 0.35, 1.78.
 LINES, ALONG = 64, 256
-# So many threads are at work while lines are at least so many blocks long, as they are from matrices on that pay.
-MOST_THREADS = 4
+# Lines and elements along them that each of the threads needs, and with how many threads at most there are enough
+# blocks along a line for each of them. Two threads, bicg n = 300, 400, 500 in us: 42, 50 and 62, one 28, 50 and 87.
+SIDE, MOST_THREADS = 200, 4
+# Lines of a strip whose products threads share: enough work for two meetings, few enough for their second caches.
+WIDE, WIDE_SIDE = 64, 500
 
 
 def behind(source: Program, plan: Plan, machine: Machine) -> Decision | None:
@@ -52,6 +56,24 @@ def behind(source: Program, plan: Plan, machine: Machine) -> Decision | None:
     if not author.all_or_none((Schedule(seq(nodes)), *cuts, *kept, *follow)):
         return None
     return Decision(replace(plan, directives=tuple(author.directives)), (), author.p)
+
+
+def wider_strips(source: Program, plan: Plan, machine: Machine) -> Decision | None:
+    """The plan of a region in strips for one thread, with strips that are wide enough for a few to share."""
+    changed = [_wider(d) for d in plan.directives]
+    author = Author(source, [], [], machine)
+    if sum(isinstance(d, Tile) for d in changed) != 1 or not author.all_or_none(changed):
+        return None
+    return Decision(replace(plan, directives=tuple(changed)), (), author.p)
+
+
+def _wider(d: Directive) -> Directive:
+    if isinstance(d, Tile):
+        return replace(d, loops=((d.loops[0][0], WIDE),))
+    if not isinstance(d, Multiply) or not isinstance(d.how, MatrixVector):
+        return d
+    # All products of a strip are shared, whatever the vectors.
+    return replace(d, how=replace(d.how, threads=d.how.threads * WIDTHS[0] // WIDTHS[-1]))
 
 
 def _pair(nodes: Sequence[Node], products: Mapping[str, Multiply]) -> tuple[Multiply, Multiply] | None:

@@ -217,7 +217,13 @@ def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
 
 def few_threads(node: ByThreads, ints: IntPrinter) -> str:
     """The test for the first of two ways."""
-    texts = [x if x.isidentifier() else f"({x})" for x in map(ints.text, node.sizes)]
-    least = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {node.wide} : {node.least}" if node.wide else str(node.least)
-    threads = f"tw_max_threads() >= {node.fewest} && " if node.fewest > 1 else ""
-    return f"{threads}tw_max_threads() <= {node.most} && (double){' * '.join(texts)} > TW_SIZE({least})"
+    tests = [f"tw_max_threads() >= {node.fewest}"] if node.fewest > 1 else []
+    tests.append(f"tw_max_threads() <= {node.most}")
+    if node.least or not node.side:
+        texts = [x if x.isidentifier() else f"({x})" for x in map(ints.text, node.sizes)]
+        least = f"TW_VECTOR_BYTES > {WIDTHS[0]} ? {node.wide} : {node.least}" if node.wide else str(node.least)
+        tests.append(f"(double){' * '.join(texts)} > TW_SIZE({least})")
+    if node.side:
+        sides = dict.fromkeys(ints.text(x, 7) for x in node.sizes)
+        tests += [f"{x} >= TW_SIZE({node.side}) * tw_max_threads()" for x in sides]
+    return " && ".join(tests)

@@ -161,14 +161,14 @@ def _widths() -> list[tuple[str, int]]:
 def _caches() -> dict[str, object]:
     """What the text about caches is made of: those assumed of each variant of the default machine, and bounds of the
     formulas."""
-    from codegen.machine.formulas import B_SLIVERS, DEEPEST, ROWS_DOWN, SECOND_TOLD
+    from codegen.machine.formulas import B_SLIVERS, DEEPEST, ROW_BYTES, ROWS_DOWN, SECOND_TOLD
     from codegen.machine.load import load
     from codegen.machine.variants import DEFAULT, variants
 
     machine = load(DEFAULT)
     found = [(v.when, v.machine.caches[:2]) for v in variants(machine)]
     assumed = [*found, ("", machine.caches[:2])]
-    bounds = {"deepest": DEEPEST, "rows_down": ROWS_DOWN, "slivers": B_SLIVERS, "second": SECOND_TOLD}
+    bounds = {"deepest": DEEPEST, "row": ROW_BYTES, "rows_down": ROWS_DOWN, "slivers": B_SLIVERS, "second": SECOND_TOLD}
     return {"assumed": assumed, **bounds}
 
 

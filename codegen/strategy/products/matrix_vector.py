@@ -132,7 +132,7 @@ def matvec_form(
         near=_near(form, cpu, writes_matrix(p.scop, what) and not what.outer) // cpu.element_bytes,
         close=cpu.l1.bytes // 2 // cpu.element_bytes if form == "lanes" else blocks.nc,
         direct=FIXED_CYCLES,
-        threads=2 * machine.parallel_overhead_cycles * CACHE_BYTES // cpu.element_bytes,
+        threads=2 * machine.parallel_overhead_cycles * _cache_bytes(form, lines, machine) // cpu.element_bytes,
         period=way_bytes(cpu.l1) // cpu.element_bytes if crowd else 0,
         ways=cpu.l1.ways if crowd else 0,
         pair=pair,
@@ -146,6 +146,12 @@ def matvec_form(
         rate = float(round(best.rate(machine.parallel_overhead_cycles), 1))
         words += f"; threads share {s.iterators[what.rows[0]]}, the model's best loop at {rate} operations per cycle"
     return how, words
+
+
+def _cache_bytes(form: str, lines: int, machine: Machine) -> int:
+    """What comes out of the caches in a cycle while one thread is at work. Threads that have a piece of every line find
+    them where others left them, so that it is the most that a core takes; lines of a strip have just been read."""
+    return CACHE_BYTES if lines or form != "lanes" else max(CACHE_BYTES, host(machine).vector_bits // 8)
 
 
 def shared_loop(form: str, cpu: Processor, machine: Machine) -> LoopCost:

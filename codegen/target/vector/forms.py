@@ -60,6 +60,7 @@ class PrintScope:
     own: Names
     taken: frozenset[str]
     lanes: Lanes | None = None
+    far: bool = False  # rows of an interleaved loop read what does not lie side by side
 
     def named(self, items: Sequence[Item | ReductionInit]) -> PrintScope:
         """With names for the variables of a body that have none yet."""
@@ -121,7 +122,7 @@ class FormPrinter:
         node = form.head
         name = fresh(node.loop.name, at.taken, ("_end",))
         end = f"{name}_end"
-        here = replace(at, names={**at.names, node.var: name}, taken=at.taken | {name, end})
+        here = replace(at, names={**at.names, node.var: name}, taken=at.taken | {name, end}, far=form.far)
         body = self._body(form.body, here.named(form.body))
         rest = View("for", f"; {name} < {end}; {name}++", body=self.plain(form.rest, here.names, here.taken))
         first = View("decl", f"long {name} = {self._ints(at).text(node.lower)};")
@@ -240,7 +241,15 @@ class FormPrinter:
     # -- bodies -----------------------------------------------------------------------------------
 
     def _body(self, body: Body, at: PrintScope) -> tuple[View, ...]:
-        return tuple(v for x in body for v in self._item(x, at))
+        return tuple(v for k, x in enumerate(body) for v in (*self._item(x, at), *self._between(body[: k + 2], at)))
+
+    def _between(self, items: Body, at: PrintScope) -> tuple[View, ...]:
+        """What stands ahead of the last of these: after every second value of rows, where another one follows."""
+        values = [isinstance(x, Value) for x in items]
+        if not at.far or len(items) % 2 == 0 or not all(values[-3:]) or len(items) < 3:
+            return ()
+        self.ints.helpers.add("tw_next_rows")
+        return (View("decl", "TW_NEXT_ROWS();"),)
 
     def _item(self, x: Item, at: PrintScope) -> Iterator[View]:
         if isinstance(x, Braces):

@@ -40,6 +40,19 @@ void both(int n, int m, double A[n][m], double x[m], double y[n], double p[m], d
 # Products that share no loop cannot take turns.
 APART = BOTH.replace("x[j] += A[i][j] * y[i];", "x[j] += A[i][j] * y[i]; }\n  for (int i = 0; i < n; i++)\n"
                      "    for (int j = 0; j < m; j++) {")  # fmt: skip
+ONE_AFTER_THE_OTHER = """
+void both(int n, int m, double A[n][m], double x[m], double y[n], double p[m])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++)
+      y[i] += A[i][j] * p[j];
+    for (int j = 0; j < m; j++)
+      x[j] += A[i][j] * y[i];
+  }
+#pragma endscop
+}
+"""
 DRIVER = """
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +86,7 @@ int main(void)
   return 0;
 }
 """
-FOLLOW = "if (tw_max_threads() >= 2 && tw_max_threads() <= 4 && (double)m * n > TW_SIZE(160000)) {"
+FOLLOW = "if (tw_max_threads() >= 2 && tw_max_threads() <= 4 && "
 TEST = "if (tw_max_threads() <= 1 && (double)m * n > TW_SIZE(TW_VECTOR_BYTES > 16 ? 262144 : 131072)) {"
 
 
@@ -92,7 +105,9 @@ def test_few_threads_take_strips() -> None:
 @pytest.mark.parametrize("source", [BOTH, APART], ids=["a loop is shared", "no loop is shared"])
 def test_a_few_threads_follow_each_other(source: str) -> None:
     made = generate("in.c", source, GenOptions())
-    few = made.text.partition(FOLLOW.replace("m * n", "n * m") if FOLLOW not in made.text else FOLLOW)[2]
+    few = made.text.replace("\n", " ")
+    few = re.sub(" +", " ", few).partition(FOLLOW)[2]
+    assert all(f"{x} >= TW_SIZE(200) * tw_max_threads()" in few.partition("{")[0] for x in "mn")
     few = few.partition("#pragma omp parallel")[2].partition("tw_follow(tw_line, it_turn, TW_LAST);")[0]
     assert "it_turn += tw_team_size()" in few and re.search(r"tw_follow\(tw_line, it_turn, jt\d?\);", few)
     assert few.count("_pair_") == 1 and "tw_team" not in few.partition("tw_team_size()")[2]
@@ -104,14 +119,23 @@ def test_a_few_threads_follow_each_other(source: str) -> None:
     [
         (BOTH, GenOptions(target="c")),
         (BOTH, GenOptions(plan_text="region 1\n")),
-        (BOTH, GenOptions(reassociate=True)),
         (BOTH.replace("q[i] += A[i][j] * p[j];", ""), GenOptions()),
         (BOTH.replace("A[i][j] * p[j]", "A[i][j] * x[j]"), GenOptions()),
     ],
-    ids=["no threads", "a plan", "sums in any order", "one product", "one needs the other"],
+    ids=["no threads", "a plan", "one product", "one needs the other"],
 )
 def test_no_pair_to_follow(source: str, options: GenOptions) -> None:
-    assert "tw_max_threads() >= 2" not in text_of(source, options)
+    told = generate("in.c", source, options).diagnostics
+    assert not any("follow each other along lines" in d.message for d in told)
+
+
+def test_a_few_threads_share_strips() -> None:
+    """Where one product needs the other, lines are read by both of them while they are near."""
+    text = re.sub(r"\s+", " ", text_of(ONE_AFTER_THE_OTHER, GenOptions()))
+    test, few = text.partition(FOLLOW)[2].split(") {", 1)
+    assert "m >= TW_SIZE(500) * tw_max_threads()" in test and "? 2097152 : 1048576" in test
+    few = few.partition("} else { if (")[0]
+    assert "it += 64" in few and "it += 16" not in few and few.count("#pragma omp parallel num_threads") == 2
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,15 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.machine.formulas import DEEPEST, RegisterTile, gemm_blocks, matvec, matvec_transposed, matvec_transposed_l1
+from codegen.machine.formulas import (
+    DEEPEST,
+    ROW_BYTES,
+    RegisterTile,
+    gemm_blocks,
+    matvec,
+    matvec_transposed,
+    matvec_transposed_l1,
+)
 from codegen.machine.load import load, names
 from codegen.machine.processor import Processor, processor
 from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_tile
@@ -35,7 +43,7 @@ def _check_gemm(p: Processor, tile: RegisterTile | None) -> None:
     assert (64 if lefts == 1 else 32) <= b.kc <= 4096  # whole vectors of A: 640 bytes for a step of AVX-512
     if b.run:
         left, right = b.mr * lefts * b.kc * p.element_bytes, b.run * b.kc * p.element_bytes
-        assert left <= p.l1.bytes and (p.l1.bytes / 4 <= left or b.kc == DEEPEST)
+        assert left <= max(p.l1.bytes, b.mr * ROW_BYTES) and (p.l1.bytes / 4 <= left or b.kc == DEEPEST)
         assert p.l2.bytes / 4 <= right <= p.l2.bytes / 2 and p.l2.bytes / 4 <= block <= p.l2.bytes / 2
         assert b.run % b.nr == 0
         return

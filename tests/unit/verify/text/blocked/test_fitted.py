@@ -52,7 +52,7 @@ CHANGES = {
     "a run of less than a sliver": ("tw_small ? tw_nr : tw_fit_run(", "tw_small ? 1 : tw_fit_run(", 0),
     "a run of parts of slivers": ("tw_fit_run(tw_deep, tw_nr,", "tw_fit_run(tw_deep, tw_nr - 1,", 0),
     "rows for no thread": ("(long)sizeof(double), 0, tw_team));", "(long)sizeof(double), 0, 0));", 0),
-    "a run for less than a team": ("0, tw_team)));", "0, tw_team - 1)));", 0),
+    "a run for less than a team": ("sizeof(double), 0, tw_team);", "sizeof(double), 0, tw_team - 1);", 0),
     "threads are forgotten": ("(long)sizeof(double), 0, tw_team));", "(long)sizeof(double), 0));", 0),
     "sizes of something else": (": tw_fit_depth(", ": tw_fit_nothing(", 0),
 }

@@ -11,7 +11,7 @@ from codegen.verify.text.check import wrong_text
 from tests.unit.verify.text.blocked.test_product import SOURCE, TRIANGLE, changed, printed
 
 PLAIN = SOURCE.replace("alpha * A[i][k]", "A[i][k]")
-LIES = "tw_panels(tw_columns, tw_nr) <= TW_SIZE(0)"  # when it is read there
+LIES = "tw_panels(tw_columns, tw_nr) <= TW_SIZE(32)"  # when it is read there
 
 # What is damaged, the text, what stands there instead, and which of several places.
 CHANGES = {
