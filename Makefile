@@ -195,7 +195,7 @@ proven: venv
 	$(PY) -m benchmarks.proven
 
 golden: dev
-	$(PY) -m pytest -q tests --refresh-golden -k golden
+	$(PY) -m pytest -q tests --all --refresh-golden -k golden
 	$(PY) -m codegen.cli.shell.docs > docs/options.md
 
 # Wheel and source package, for a package index; its page has links if the repository is named: make dist URL=https://...

@@ -126,7 +126,7 @@ def _extract(
     computed, opaque = found
     held = [n for n in sorted(site.before) if n in _identifiers(site)]
     own = tuple(Param(n, n, site.variables[n].shape.elem) for n in held)
-    params = (*_parameters(scan), *own, *(d.param for d in computed))
+    params = (*_parameters(scan, site), *own, *(d.param for d in computed))
     space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(params))
     for k, p in enumerate(params):
         space = space.set_dim_name(isl.dim_type.param, k, p.name)
@@ -190,15 +190,16 @@ def _involves(s: isl.Set, param: str) -> bool:
     return bool(pos >= 0 and s.involves_dims(isl.dim_type.param, pos, 1))
 
 
-def _parameters(scan: Prescan) -> tuple[Param, ...]:
+def _parameters(scan: Prescan, site: RegionSite) -> tuple[Param, ...]:
     used: set[str] = set()
     out = []
+    constants = {v.name for v in site.variables.values() if v.place == "global" and v.const}
     for text, ctype in scan.params:
         name = re.sub(r"\W+", "_", text).strip("_") or "p"
         while name in used:
             name += "_"
         used.add(name)
-        out.append(Param(name, text, ctype))
+        out.append(Param(name, text, ctype, constant=text in constants))
     return tuple(out)
 
 

@@ -23,6 +23,11 @@ class Param:
     text: str
     ctype: CType
     asked: bool = True  # the model looks at it
+    constant: bool = False  # a constant of the file, or a macro that stands for one
+
+    @property
+    def is_variable(self) -> bool:
+        return self.text.isidentifier() and not self.constant
 
 
 @record

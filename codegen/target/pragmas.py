@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Literal
@@ -19,8 +19,9 @@ from codegen.scop.expr import Call, DataLoop, Gather
 from codegen.scop.expr import walk as parts
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, SHARED, VECTOR
-from codegen.target.firstprivate import copied
+from codegen.target.firstprivate import copied, named_alone
 from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.pieces import View
 
 
 @record
@@ -163,7 +164,9 @@ def collapses(node: For) -> bool:
     return node.var not in expr_names(inner.lower) | expr_names(inner.upper)
 
 
-def collapsed(node: For, pragma: Pragma) -> Pragma:
+def collapsed(node: For, pragma: Pragma, printed: Sequence[View]) -> Pragma:
+    """For two loops together, where they are shared out so; with copies of what the `printed` loop names alone."""
+    pragma = replace(pragma, clauses=named_alone(pragma.clauses, printed))
     return replace(pragma, clauses=f" collapse(2){pragma.clauses}") if pragma.words and collapses(node) else pragma
 
 

@@ -326,7 +326,7 @@ class ViewBuilder:
         self._narrow = frozenset()
         self._inside = outside
         self._copied -= set(apart)
-        pragma = collapsed(node, pragma)
+        pragma = collapsed(node, pragma, (View("for", head, body=body),))
         if self._stage is not None and self._stage[0] is node:
             wait = View("decl", f"tw_follow(tw_line, {self._stage[1]}, {name});")
             body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))

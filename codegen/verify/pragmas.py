@@ -167,7 +167,7 @@ class _Pragmas:
         """Variables whose values a region only reads, and that are no arrays: parameters of functions are pointers."""
         used = ((self.scop.arrays[a.array], a.path) for _, a in self.scop.accesses())
         pointers = {x.base for x, path in used if x.place == "param" and path and path[0].kind != "member"}
-        return {p.text for p in self.scop.params if p.text.isidentifier()} | pointers
+        return {p.text for p in self.scop.params if p.is_variable} | pointers
 
     def _only_read(self, node: For) -> set[str]:
         """Numbers that the region has for itself, and that no statement of a loop sets."""

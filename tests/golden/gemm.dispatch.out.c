@@ -47,7 +47,11 @@ TW_INLINE long tw_share(long n, long most, long unit)
 typedef struct {
   long bytes, ways, cores;
 } tw_cache;
-#if defined(__aarch64__)
+#if defined(__aarch64__) && !(defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 128)
+#define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS >= 512
+#define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
 #define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #define TW_ASSUMED { { 32768, 8, 1 }, { 1048576, 16, 1 }, { 0, 0, 0 } }
@@ -171,13 +175,14 @@ TW_INLINE tw_caches tw_known_caches(void)
 }
 /* Blocks of a product for these. A step has `row` bytes packed for each of mr rows of a register tile, and `column`
  * bytes for each of nr columns. Down columns of the result, slivers of both operands fill the first cache, and rows the
- * second; `along` its rows, a sliver of the left operand fills the first, and rows and a run of columns the second. */
+ * second; `along` its rows, a sliver of the left operand fills about the first, and rows and a run of columns the
+ * second. */
 TW_INLINE long tw_fit_depth(long mr, long row, long nr, long column, int along)
 {
   const tw_caches c = tw_known_caches();
   const long left = mr * row, both = left + nr * column;
   if (along)
-    return tw_max(1, tw_min(1024, tw_max(1, c.ways - 2) * c.way / left));
+    return tw_max(1, tw_min(1024, tw_max(tw_max(1, c.ways - 2) * c.way / left, 3072 / row)));
   return tw_max(1, tw_max((c.ways - 1) * left / both * c.way / left, c.first / both));
 }
 TW_INLINE long tw_fit_rows(long deep, long mr, long row, int along, long threads)
@@ -286,8 +291,34 @@ TW_INLINE long tw_grid(long threads, long rows, long columns)
 #else
 #define TW_FUSED(fused, apart) apart /* products and sums are rounded apart */
 #endif
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS >= 512
+#undef TW_STEPS
+#define TW_STEPS
+typedef double tw_f64x8 __attribute__((vector_size(64)));
+typedef double tw_f64x8u __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
+typedef tw_f64x8 tw_vec_f64;
+#define tw_vec_dup_f64(x) ((x) - (tw_f64x8){ 0 })
+#define tw_vec_fma_f64(x, y, z) ((x) + ((y) * (z)))
+#define tw_vec_load_f64(x) (*(const tw_f64x8u *)(x))
+#define tw_vec_store_f64(x, y) (*(tw_f64x8u *)(x) = (y))
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
+/* A loop over steps so short that counting them takes a good part of the time: four at a time. */
+#undef TW_STEPS
+#ifdef __clang__
+#define TW_STEPS _Pragma("clang loop unroll_count(4)")
+#else
+#define TW_STEPS _Pragma("GCC unroll 4")
+#endif
+typedef double tw_f64x4 __attribute__((vector_size(32)));
+typedef double tw_f64x4u __attribute__((vector_size(32), aligned(sizeof(double)), may_alias));
+typedef tw_f64x4 tw_vec_f64;
+#define tw_vec_dup_f64(x) ((x) - (tw_f64x4){ 0 })
+#define tw_vec_fma_f64(x, y, z) ((x) + ((y) * (z)))
+#define tw_vec_load_f64(x) (*(const tw_f64x4u *)(x))
+#define tw_vec_store_f64(x, y) (*(tw_f64x4u *)(x) = (y))
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include <immintrin.h>
+#undef TW_STEPS
 #define TW_STEPS
 typedef __m512d tw_vec_f64;
 #define tw_vec_dup_f64(x) _mm512_set1_pd(x)
@@ -297,6 +328,7 @@ typedef __m512d tw_vec_f64;
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 /* A loop over steps so short that counting them takes a good part of the time: four at a time. */
+#undef TW_STEPS
 #ifdef __clang__
 #define TW_STEPS _Pragma("clang loop unroll_count(4)")
 #else
@@ -308,6 +340,7 @@ typedef __m256d tw_vec_f64;
 #define tw_vec_load_f64(x) _mm256_loadu_pd(x)
 #define tw_vec_store_f64(x, y) _mm256_storeu_pd(x, y)
 #else
+#undef TW_STEPS
 #define TW_STEPS
 typedef double tw_f64x2 __attribute__((vector_size(16)));
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
@@ -317,27 +350,31 @@ typedef tw_f64x2 tw_vec_f64;
 #define tw_vec_load_f64(x) (*(const tw_f64x2u *)(x))
 #define tw_vec_store_f64(x, y) (*(tw_f64x2u *)(x) = (y))
 #endif
-#if defined(__aarch64__)
-#define TW_MACHINE(aarch64, avx512f, avx2, other) aarch64
+#if defined(__aarch64__) && !(defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 128)
+#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other) aarch64
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS >= 512
+#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other) sve512
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
+#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other) sve256
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
-#define TW_MACHINE(aarch64, avx512f, avx2, other) avx512f
+#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other) avx512
 #elif defined(__AVX2__) && defined(__FMA__)
-#define TW_MACHINE(aarch64, avx512f, avx2, other) avx2
+#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other) avx2
 #else
-#define TW_MACHINE(aarch64, avx512f, avx2, other) other
+#define TW_MACHINE(aarch64, sve512, sve256, avx512, avx2, other) other
 #endif
-#define TW_F64_ADD_MUL_MR TW_MACHINE(6, 14, 6, 4)
-#define TW_F64_ADD_MUL_NR TW_MACHINE(8, 16, 8, 6)
-#define TW_F64_ADD_MUL_LANES TW_MACHINE(2, 8, 4, 2)
-#define TW_F64_ADD_MUL_ALONG TW_MACHINE(0, 1, 0, 0)
-#define TW_F64_ADD_MUL_FAR TW_MACHINE(0, 16, 0, 0)
-#define TW_F64_ADD_MUL_GROUP TW_MACHINE(8, 4, 8, 10)
-#define TW_F64_ADD_MUL_THREADS TW_MACHINE(80000, 320000, 160000, 80000)
-#define TW_F64_ADD_MUL_THIN TW_MACHINE(3000, 20000, 20000, 3000)
-#define TW_F64_ADD_MUL_NV TW_MACHINE(4, 2, 2, 3)
-#define TW_F64_ADD_MUL_SOME TW_MACHINE(2, 1, 1, 1)
-#define TW_F64_ADD_MUL_LESS TW_MACHINE(3, 1, 1, 2)
-#define TW_F64_ADD_MUL_LOW TW_MACHINE(2, 2, 2, 2)
+#define TW_F64_ADD_MUL_MR TW_MACHINE(6, 14, 9, 14, 6, 4)
+#define TW_F64_ADD_MUL_NR TW_MACHINE(8, 16, 12, 16, 8, 6)
+#define TW_F64_ADD_MUL_LANES TW_MACHINE(2, 8, 4, 8, 4, 2)
+#define TW_F64_ADD_MUL_ALONG TW_MACHINE(0, 0, 0, 1, 0, 0)
+#define TW_F64_ADD_MUL_FAR TW_MACHINE(0, 16, 0, 16, 0, 0)
+#define TW_F64_ADD_MUL_GROUP TW_MACHINE(8, 4, 5, 4, 8, 10)
+#define TW_F64_ADD_MUL_THREADS TW_MACHINE(80000, 320000, 160000, 320000, 160000, 80000)
+#define TW_F64_ADD_MUL_THIN TW_MACHINE(3000, 20000, 20000, 20000, 20000, 3000)
+#define TW_F64_ADD_MUL_NV TW_MACHINE(4, 2, 3, 2, 2, 3)
+#define TW_F64_ADD_MUL_SOME TW_MACHINE(2, 1, 1, 1, 1, 1)
+#define TW_F64_ADD_MUL_LESS TW_MACHINE(3, 1, 2, 1, 1, 2)
+#define TW_F64_ADD_MUL_LOW TW_MACHINE(2, 2, 2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL_
 #define TW_F64_ADD_MUL_
 /* Register tile of c: at most TW_F64_ADD_MUL_MR rows, ldc apart, of at most TW_F64_ADD_MUL_NV vectors. Each of k steps
@@ -491,7 +528,8 @@ TW_AVX512_TUNED TW_INLINE long tw_fit_depth_avx512(long mr, long row, long nr, l
   const tw_caches c = tw_known_caches_avx512();
   const long left = mr * row, both = left + nr * column;
   if (along)
-    return tw_max_avx512(1, tw_min_avx512(1024, tw_max_avx512(1, c.ways - 2) * c.way / left));
+    return tw_max_avx512(1,
+                         tw_min_avx512(1024, tw_max_avx512(tw_max_avx512(1, c.ways - 2) * c.way / left, 3072 / row)));
   return tw_max_avx512(1, tw_max_avx512((c.ways - 1) * left / both * c.way / left, c.first / both));
 }
 TW_AVX512_TUNED TW_INLINE long tw_fit_rows_avx512(long deep, long mr, long row, int along, long threads)
@@ -571,25 +609,26 @@ TW_AVX512_TUNED TW_INLINE long tw_grid_avx512(long threads, long rows, long colu
 }
 #endif
 #include <immintrin.h>
+#undef TW_STEPS_AVX512
 #define TW_STEPS_AVX512
 typedef __m512d tw_vec_f64_avx512;
 #define tw_vec_dup_f64_avx512(x) _mm512_set1_pd(x)
 #define tw_vec_fma_f64_avx512(x, y, z) TW_FUSED(_mm512_fmadd_pd(y, z, x), _mm512_add_pd(x, _mm512_mul_pd(y, z)))
 #define tw_vec_load_f64_avx512(x) _mm512_loadu_pd(x)
 #define tw_vec_store_f64_avx512(x, y) _mm512_storeu_pd(x, y)
-#define TW_MACHINE_AVX512(aarch64, avx512f, avx2, other) avx512f
-#define TW_F64_ADD_MUL_MR_AVX512 TW_MACHINE_AVX512(6, 14, 6, 4)
-#define TW_F64_ADD_MUL_NR_AVX512 TW_MACHINE_AVX512(8, 16, 8, 6)
-#define TW_F64_ADD_MUL_LANES_AVX512 TW_MACHINE_AVX512(2, 8, 4, 2)
-#define TW_F64_ADD_MUL_ALONG_AVX512 TW_MACHINE_AVX512(0, 1, 0, 0)
-#define TW_F64_ADD_MUL_FAR_AVX512 TW_MACHINE_AVX512(0, 16, 0, 0)
-#define TW_F64_ADD_MUL_GROUP_AVX512 TW_MACHINE_AVX512(8, 4, 8, 10)
-#define TW_F64_ADD_MUL_THREADS_AVX512 TW_MACHINE_AVX512(80000, 320000, 160000, 80000)
-#define TW_F64_ADD_MUL_THIN_AVX512 TW_MACHINE_AVX512(3000, 20000, 20000, 3000)
-#define TW_F64_ADD_MUL_NV_AVX512 TW_MACHINE_AVX512(4, 2, 2, 3)
-#define TW_F64_ADD_MUL_SOME_AVX512 TW_MACHINE_AVX512(2, 1, 1, 1)
-#define TW_F64_ADD_MUL_LESS_AVX512 TW_MACHINE_AVX512(3, 1, 1, 2)
-#define TW_F64_ADD_MUL_LOW_AVX512 TW_MACHINE_AVX512(2, 2, 2, 2)
+#define TW_MACHINE_AVX512(aarch64, sve512, sve256, avx512, avx2, other) avx512
+#define TW_F64_ADD_MUL_MR_AVX512 TW_MACHINE_AVX512(6, 14, 9, 14, 6, 4)
+#define TW_F64_ADD_MUL_NR_AVX512 TW_MACHINE_AVX512(8, 16, 12, 16, 8, 6)
+#define TW_F64_ADD_MUL_LANES_AVX512 TW_MACHINE_AVX512(2, 8, 4, 8, 4, 2)
+#define TW_F64_ADD_MUL_ALONG_AVX512 TW_MACHINE_AVX512(0, 0, 0, 1, 0, 0)
+#define TW_F64_ADD_MUL_FAR_AVX512 TW_MACHINE_AVX512(0, 16, 0, 16, 0, 0)
+#define TW_F64_ADD_MUL_GROUP_AVX512 TW_MACHINE_AVX512(8, 4, 5, 4, 8, 10)
+#define TW_F64_ADD_MUL_THREADS_AVX512 TW_MACHINE_AVX512(80000, 320000, 160000, 320000, 160000, 80000)
+#define TW_F64_ADD_MUL_THIN_AVX512 TW_MACHINE_AVX512(3000, 20000, 20000, 20000, 20000, 3000)
+#define TW_F64_ADD_MUL_NV_AVX512 TW_MACHINE_AVX512(4, 2, 3, 2, 2, 3)
+#define TW_F64_ADD_MUL_SOME_AVX512 TW_MACHINE_AVX512(2, 1, 1, 1, 1, 1)
+#define TW_F64_ADD_MUL_LESS_AVX512 TW_MACHINE_AVX512(3, 1, 2, 1, 1, 2)
+#define TW_F64_ADD_MUL_LOW_AVX512 TW_MACHINE_AVX512(2, 2, 2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL__AVX512
 #define TW_F64_ADD_MUL__AVX512
 TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx512(
@@ -701,7 +740,7 @@ TW_AVX2 TW_INLINE long tw_fit_depth_avx2(long mr, long row, long nr, long column
   const tw_caches c = tw_known_caches_avx2();
   const long left = mr * row, both = left + nr * column;
   if (along)
-    return tw_max(1, tw_min(1024, tw_max(1, c.ways - 2) * c.way / left));
+    return tw_max(1, tw_min(1024, tw_max(tw_max(1, c.ways - 2) * c.way / left, 3072 / row)));
   return tw_max(1, tw_max((c.ways - 1) * left / both * c.way / left, c.first / both));
 }
 TW_AVX2 TW_INLINE long tw_fit_rows_avx2(long deep, long mr, long row, int along, long threads)
@@ -723,6 +762,7 @@ TW_AVX2 TW_INLINE long tw_fit_columns_avx2(long deep, long nr, long column)
 }
 #endif
 #include <immintrin.h>
+#undef TW_STEPS_AVX2
 #ifdef __clang__
 #define TW_STEPS_AVX2 _Pragma("clang loop unroll_count(4)")
 #else
@@ -733,19 +773,19 @@ typedef __m256d tw_vec_f64_avx2;
 #define tw_vec_fma_f64_avx2(x, y, z) TW_FUSED(_mm256_fmadd_pd(y, z, x), _mm256_add_pd(x, _mm256_mul_pd(y, z)))
 #define tw_vec_load_f64_avx2(x) _mm256_loadu_pd(x)
 #define tw_vec_store_f64_avx2(x, y) _mm256_storeu_pd(x, y)
-#define TW_MACHINE_AVX2(aarch64, avx512f, avx2, other) avx2
-#define TW_F64_ADD_MUL_MR_AVX2 TW_MACHINE_AVX2(6, 14, 6, 4)
-#define TW_F64_ADD_MUL_NR_AVX2 TW_MACHINE_AVX2(8, 16, 8, 6)
-#define TW_F64_ADD_MUL_LANES_AVX2 TW_MACHINE_AVX2(2, 8, 4, 2)
-#define TW_F64_ADD_MUL_ALONG_AVX2 TW_MACHINE_AVX2(0, 1, 0, 0)
-#define TW_F64_ADD_MUL_FAR_AVX2 TW_MACHINE_AVX2(0, 16, 0, 0)
-#define TW_F64_ADD_MUL_GROUP_AVX2 TW_MACHINE_AVX2(8, 4, 8, 10)
-#define TW_F64_ADD_MUL_THREADS_AVX2 TW_MACHINE_AVX2(80000, 320000, 160000, 80000)
-#define TW_F64_ADD_MUL_THIN_AVX2 TW_MACHINE_AVX2(3000, 20000, 20000, 3000)
-#define TW_F64_ADD_MUL_NV_AVX2 TW_MACHINE_AVX2(4, 2, 2, 3)
-#define TW_F64_ADD_MUL_SOME_AVX2 TW_MACHINE_AVX2(2, 1, 1, 1)
-#define TW_F64_ADD_MUL_LESS_AVX2 TW_MACHINE_AVX2(3, 1, 1, 2)
-#define TW_F64_ADD_MUL_LOW_AVX2 TW_MACHINE_AVX2(2, 2, 2, 2)
+#define TW_MACHINE_AVX2(aarch64, sve512, sve256, avx512, avx2, other) avx2
+#define TW_F64_ADD_MUL_MR_AVX2 TW_MACHINE_AVX2(6, 14, 9, 14, 6, 4)
+#define TW_F64_ADD_MUL_NR_AVX2 TW_MACHINE_AVX2(8, 16, 12, 16, 8, 6)
+#define TW_F64_ADD_MUL_LANES_AVX2 TW_MACHINE_AVX2(2, 8, 4, 8, 4, 2)
+#define TW_F64_ADD_MUL_ALONG_AVX2 TW_MACHINE_AVX2(0, 0, 0, 1, 0, 0)
+#define TW_F64_ADD_MUL_FAR_AVX2 TW_MACHINE_AVX2(0, 16, 0, 16, 0, 0)
+#define TW_F64_ADD_MUL_GROUP_AVX2 TW_MACHINE_AVX2(8, 4, 5, 4, 8, 10)
+#define TW_F64_ADD_MUL_THREADS_AVX2 TW_MACHINE_AVX2(80000, 320000, 160000, 320000, 160000, 80000)
+#define TW_F64_ADD_MUL_THIN_AVX2 TW_MACHINE_AVX2(3000, 20000, 20000, 20000, 20000, 3000)
+#define TW_F64_ADD_MUL_NV_AVX2 TW_MACHINE_AVX2(4, 2, 3, 2, 2, 3)
+#define TW_F64_ADD_MUL_SOME_AVX2 TW_MACHINE_AVX2(2, 1, 1, 1, 1, 1)
+#define TW_F64_ADD_MUL_LESS_AVX2 TW_MACHINE_AVX2(3, 1, 2, 1, 1, 2)
+#define TW_F64_ADD_MUL_LOW_AVX2 TW_MACHINE_AVX2(2, 2, 2, 2, 2, 2)
 #ifndef TW_F64_ADD_MUL__AVX2
 #define TW_F64_ADD_MUL__AVX2
 TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx2(
@@ -875,7 +915,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
-#pragma omp parallel for firstprivate(C, m, n, p)
+#pragma omp parallel for firstprivate(C, m, n)
           for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)
@@ -905,11 +945,17 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                                          : tw_fit_rows_avx512(tw_deep, TW_F64_ADD_MUL_MR_AVX512, (long)sizeof(double),
                                                        TW_F64_ADD_MUL_ALONG_AVX512, tw_team));
             const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns_avx512(tw_deep, tw_nr, (long)sizeof(double)));
+            /* Columns that stay in a cache beside a sliver of the left operand; with the rows, where all are in the
+             * second one. */
+            const long tw_held =
+                tw_small ? tw_nr
+                    : tw_fit_run_avx512(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512, tw_team);
+            const long tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG_AVX512 ? tw_held : 0);
             const long tw_mc = tw_share_avx512(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX512);
             const long tw_kc = tw_share_avx512(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= tw_tall;
-            const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
+            const int tw_few = 2 * tw_rows <= tw_stay;
+            const long tw_beside = tw_few ? tw_team * (tw_stay * tw_deep / tw_kc - tw_rows) : tw_wide;
             const long tw_nc =
                 tw_share_avx512(tw_columns, tw_min_avx512(tw_max_avx512(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
@@ -922,11 +968,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                                 TW_F64_ADD_MUL_MR_AVX512 * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX512 + (
-                                            tw_small ? tw_nr
-                                            : tw_fit_run_avx512(tw_deep, tw_nr, (long)sizeof(double),
-                                                                TW_F64_ADD_MUL_ALONG_AVX512,
-                                                         tw_team)));
+            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX512 + tw_held);
             double *const tw_dealt_out =
                 !tw_dealt ? 0 : tw_alloc_avx512(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
             double *const tw_owned =
@@ -1192,7 +1234,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
-#pragma omp parallel for firstprivate(C, m, n, p)
+#pragma omp parallel for firstprivate(C, m, n)
           for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)
@@ -1221,11 +1263,17 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                                          : tw_fit_rows_avx2(tw_deep, TW_F64_ADD_MUL_MR_AVX2, (long)sizeof(double),
                                                        TW_F64_ADD_MUL_ALONG_AVX2, tw_team));
             const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns_avx2(tw_deep, tw_nr, (long)sizeof(double)));
+            /* Columns that stay in a cache beside a sliver of the left operand; with the rows, where all are in the
+             * second one. */
+            const long tw_held =
+                tw_small ? tw_nr
+                    : tw_fit_run_avx2(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2, tw_team);
+            const long tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG_AVX2 ? tw_held : 0);
             const long tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX2);
             const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= tw_tall;
-            const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
+            const int tw_few = 2 * tw_rows <= tw_stay;
+            const long tw_beside = tw_few ? tw_team * (tw_stay * tw_deep / tw_kc - tw_rows) : tw_wide;
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
@@ -1236,11 +1284,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
                 tw_share(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8, TW_F64_ADD_MUL_MR_AVX2 * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX2 + (
-                                            tw_small ? tw_nr
-                                            : tw_fit_run_avx2(tw_deep, tw_nr, (long)sizeof(double),
-                                                              TW_F64_ADD_MUL_ALONG_AVX2,
-                                                         tw_team)));
+            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX2 + tw_held);
             double *const tw_dealt_out = !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
             double *const tw_owned =
                 tw_small || tw_dealt ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
@@ -1505,7 +1549,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
-#pragma omp parallel for firstprivate(C, m, n, p)
+#pragma omp parallel for firstprivate(C, m, n)
           for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)
@@ -1533,11 +1577,16 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                                          : tw_fit_rows(tw_deep, TW_F64_ADD_MUL_MR, (long)sizeof(double),
                                                        TW_F64_ADD_MUL_ALONG, tw_team));
             const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns(tw_deep, tw_nr, (long)sizeof(double)));
+            /* Columns that stay in a cache beside a sliver of the left operand; with the rows, where all are in the
+             * second one. */
+            const long tw_held =
+                tw_small ? tw_nr : tw_fit_run(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG, tw_team);
+            const long tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG ? tw_held : 0);
             const long tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR);
             const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
-            const int tw_few = 2 * tw_rows <= tw_tall;
-            const long tw_beside = tw_few ? tw_team * (tw_tall * tw_deep / tw_kc - tw_rows) : tw_wide;
+            const int tw_few = 2 * tw_rows <= tw_stay;
+            const long tw_beside = tw_few ? tw_team * (tw_stay * tw_deep / tw_kc - tw_rows) : tw_wide;
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
@@ -1548,10 +1597,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                 tw_share(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8, TW_F64_ADD_MUL_MR * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR + (
-                                            tw_small ? tw_nr
-                                            : tw_fit_run(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG,
-                                                         tw_team)));
+            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR + tw_held);
             double *const tw_dealt_out = !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
             double *const tw_owned =
                 tw_small || tw_dealt ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));

@@ -14,7 +14,11 @@ TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
 #define tw_min3(a, b, c) tw_min(tw_min(a, b), c)
 #define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS >= 512
+#define TW_VECTOR_BYTES 64
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
+#define TW_VECTOR_BYTES 32
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #define TW_VECTOR_BYTES 64
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TW_VECTOR_BYTES 32

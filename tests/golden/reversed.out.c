@@ -12,7 +12,11 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
 TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS >= 512
+#define TW_VECTOR_BYTES 64
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
+#define TW_VECTOR_BYTES 32
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #define TW_VECTOR_BYTES 64
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TW_VECTOR_BYTES 32
@@ -200,7 +204,7 @@ void back(int n, double x[n], const double L[n][n])
               for (long tw_i = 0; tw_i < tw_depth; tw_i++)
                 *tw_next++ = x[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + tw_i)];
               double *const tw_y = (double *)&x[0];
-              const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
+              const long tw_team = tw_work >= TW_SIZE(2500 * TW_VECTOR_BYTES) ? tw_max_threads() : 1;
               /* From memory, one line after the other comes fastest. */
               const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(TW_VECTOR_BYTES > 16 ? 349520 : 1398080)
                                    && tw_rows <= TW_SIZE(2048);

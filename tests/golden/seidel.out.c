@@ -14,6 +14,12 @@ TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
 #define tw_min4(a, b, c, d) tw_min(tw_min(tw_min(a, b), c), d)
 #define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
+/* Between rows that read far from each other: clang gathers for many of them at once otherwise, which takes longer. */
+#if defined(__clang__) && defined(__AVX2__)
+#define TW_NEXT_ROWS() __asm__ volatile("")
+#else
+#define TW_NEXT_ROWS() ((void)0)
+#endif
 #ifndef TW_THREADS
 #define TW_THREADS
 #ifdef _OPENMP
@@ -117,14 +123,17 @@ void seidel(int steps, int n, double A[n][n])
                                                + A[i + 1][t_j - i]);
                       const double v1 = 0.2 * (A[i][t_j - i - 1] + A[i + 1][t_j - i - 2] + A[i + 1][t_j - i - 1]
                                                + A[i + 1][t_j - i] + A[i + 2][t_j - i - 1]);
+                      TW_NEXT_ROWS();
                       const double v2 = 0.2 * (A[i + 1][t_j - i - 2] + A[i + 2][t_j - i - 3] + A[i + 2][t_j - i - 2]
                                                + A[i + 2][t_j - i - 1] + A[i + 3][t_j - i - 2]);
                       const double v3 = 0.2 * (A[i + 2][t_j - i - 3] + A[i + 3][t_j - i - 4] + A[i + 3][t_j - i - 3]
                                                + A[i + 3][t_j - i - 2] + A[i + 4][t_j - i - 3]);
+                      TW_NEXT_ROWS();
                       const double v4 = 0.2 * (A[i + 3][t_j - i - 4] + A[i + 4][t_j - i - 5] + A[i + 4][t_j - i - 4]
                                                + A[i + 4][t_j - i - 3] + A[i + 5][t_j - i - 4]);
                       const double v5 = 0.2 * (A[i + 4][t_j - i - 5] + A[i + 5][t_j - i - 6] + A[i + 5][t_j - i - 5]
                                                + A[i + 5][t_j - i - 4] + A[i + 6][t_j - i - 5]);
+                      TW_NEXT_ROWS();
                       const double v6 = 0.2 * (A[i + 5][t_j - i - 6] + A[i + 6][t_j - i - 7] + A[i + 6][t_j - i - 6]
                                                + A[i + 6][t_j - i - 5] + A[i + 7][t_j - i - 6]);
                       const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8] + A[i + 7][t_j - i - 7]

@@ -94,7 +94,7 @@ def test_those_with_more_meaning_stay_out(directive: str) -> None:
 def test_in_front() -> None:
     made = generate("in.c", IN_FRONT % "1", GenOptions())
     assert made.regions[0].transformed
-    assert "#pragma omp parallel for\n" in made.text and "schedule(static)" not in made.text
+    assert "#pragma omp parallel for firstprivate(A, n)\n" in made.text and "schedule(static)" not in made.text
     assert run(IN_FRONT % "1").ok
     stays = generate("in.c", IN_FRONT % "rand()", GenOptions()).text
     assert "for schedule(static)  /* all rows */\n#pragma ivdep\n  for (int i" in stays

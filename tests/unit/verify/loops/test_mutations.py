@@ -165,8 +165,9 @@ _EDITS = (
     (pattern(r"\bif \((.*)\)( \{|$)"), r"if (!(\1))\2"),
     (pattern(r"_low\("), "_high("),
 )
-# Directives are compared as a whole, comments say nothing, and how much there is to do matters to nobody.
-_ELSEWHERE = pattern(r"^\s*(?:#|/\*)|TW_PARALLEL_MIN|tw_even_tiles")
+# Directives are compared as a whole, comments and ends of rows say nothing, and how much there is to do matters to
+# nobody.
+_ELSEWHERE = pattern(r"^\s*(?:#|/\*|TW_NEXT_ROWS\(\);$)|TW_PARALLEL_MIN|tw_even_tiles")
 
 
 def edits(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
