@@ -1,6 +1,7 @@
 """python -m benchmarks.proven: prove the printed products of the corpus, and list them in codegen/verify/text/data.
 
-With names of kernels (`gemm atax`) only those are proven, and the list stays as it is.
+With names of kernels (`gemm atax`) only those are proven, and the list stays as it is. With `--more` what the list
+holds is kept and not proven again, as long as the proofs are the same.
 
 With every instruction set, with and without threads, and for ranks; products as other programs have them
 (`usual_products`) without ranks, and those of the programs for `--auto` and the corpus in f32 for the default machine
@@ -38,29 +39,32 @@ RANKS = "mpi"
 FLOAT = ("-DREAL=float",)  # the corpus in another type
 Source = tuple[str, str]  # a name and a text
 How = tuple[str, str, tuple[str, ...]]  # an instruction set, a target, and definitions of macros
+Made = tuple[frozenset[str], bool]  # keys of what was proven just now; is there a blocked product?
 
 
 def main() -> int:
-    names = _arguments()
+    given = _arguments()
+    names: list[str] = given.kernel
     ways: list[How] = [(isa, target, ()) for isa, target in product(ISAS, TARGETS)]
     first, *others = ways
     corpus = sorted(p for folder in (KERNELS, EXAMPLES / "real-style") for p in folder.glob("*.c"))
     every = list(map(_read, [KERNELS / f"{name}.c" for name in names] or corpus))
     programs = [] if names else list(map(_read, sorted(EXAMPLES.glob("auto-*/*.c"))))
     usual = [] if names else list(usual_products.programs())
-    found: set[str] = set()
-    with ProcessPoolExecutor(initializer=_prove_all) as pool:
+    found = set(proven.listed()) if given.more else set()
+    with ProcessPoolExecutor(initializer=None if given.more else _prove_all) as pool:
         made = list(_shown(pool.map(_proven, every, repeat(first), chunksize=2), len(every)))
-        found.update(*made)
+        found.update(*(keys for keys, _ in made))
         # By instruction set: a process proves a kernel that several files use once.
-        having = [p for p, names in zip(every, made, strict=True) if names]
+        having = [p for p, (keys, blocked) in zip(every, made, strict=True) if keys or blocked]
         ranks: list[How] = [(isa, RANKS, ()) for isa in ISAS]
         rest = [(p, how) for how in (*ranks, *others) for p in having]  # long ones first
         rest += [(p, (first[0], t, FLOAT)) for t in TARGETS for p in having]
         rest += [(p, (first[0], t, ())) for t in TARGETS for p in programs]
         rest += [(p, how) for how in ways for p in usual]
         size = max(1, len(having) // 4)
-        found.update(*_shown(pool.map(_proven, *zip(*rest, strict=True), chunksize=size), len(rest)))
+        made = _shown(pool.map(_proven, *zip(*rest, strict=True), chunksize=size), len(rest))
+        found.update(*(keys for keys, _ in made))
     print(file=sys.stderr)
     if names:
         print(f"{len(found)} texts proven")
@@ -69,19 +73,19 @@ def main() -> int:
     return 0
 
 
-def _arguments() -> list[str]:
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.proven", description=__doc__)
     known = sorted(p.stem for p in KERNELS.glob("*.c"))
     parser.add_argument("kernel", nargs="*", choices=[[], *known], metavar="NAME", help="a kernel of examples/kernels")
-    found: list[str] = parser.parse_args().kernel
-    return found
+    parser.add_argument("--more", action="store_true", help="keep what is listed, and prove what is not")
+    return parser.parse_args()
 
 
-def _shown(parts: Iterable[frozenset[str]], count: int) -> Iterator[frozenset[str]]:
+def _shown(parts: Iterable[Made], count: int) -> Iterator[Made]:
     """The same, with a line that says how far it is."""
-    for k, names in enumerate(parts, 1):
+    for k, part in enumerate(parts, 1):
         print(f"\r{k} of {count}", end="", file=sys.stderr, flush=True)
-        yield names
+        yield part
 
 
 def _prove_all() -> None:
@@ -93,17 +97,18 @@ def _read(path: Path) -> Source:
     return str(path), path.read_text(encoding="utf-8")
 
 
-def _proven(source: Source, how: How) -> frozenset[str]:
+def _proven(source: Source, how: How) -> Made:
     (name, text), (isa, target, defines) = source, how
     proven.made.clear()
+    blocked = False
     options = GenOptions(target=target, isa=isa, cpp=CppOptions(args=defines))
     try:
         marked = open_source(name, text, options).slices
         for s in marked or open_regions(name, text, options, _nests(text)).slices:
-            _process(s, text, options, bool(marked))
+            blocked |= "tw_rows" in _printed(s, text, options, bool(marked))
     except TilewrightError as error:
         print(f"\n{name}, {isa}, {target}: {error}", file=sys.stderr)
-    return frozenset(proven.made)
+    return frozenset(proven.made), blocked
 
 
 def _nests(text: str) -> tuple[Region, ...]:
@@ -111,10 +116,11 @@ def _nests(text: str) -> tuple[Region, ...]:
     return tuple(region_of(text, n, k + 1) for k, n in enumerate(find_nests(text)))
 
 
-def _process(s: RegionSlice, text: str, options: GenOptions, marked: bool) -> None:
+def _printed(s: RegionSlice, text: str, options: GenOptions, marked: bool) -> str:
     """Nests that nobody has marked may well be refused."""
     with nullcontext() if marked else suppress(TilewrightError):
-        process_region(s, text, options, load_for("generic", options.isa))
+        return process_region(s, text, options, load_for("generic", options.isa)).text or ""
+    return ""
 
 
 if __name__ == "__main__":

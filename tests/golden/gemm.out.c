@@ -368,7 +368,7 @@ typedef tw_f64x2 tw_vec_f64;
 #define TW_F64_ADD_MUL_LANES TW_MACHINE(2, 8, 4, 8, 4, 2)
 #define TW_F64_ADD_MUL_ALONG TW_MACHINE(0, 0, 0, 1, 0, 0)
 #define TW_F64_ADD_MUL_FAR TW_MACHINE(0, 16, 0, 16, 0, 0)
-#define TW_F64_ADD_MUL_GROUP TW_MACHINE(8, 4, 5, 4, 8, 10)
+#define TW_F64_ADD_MUL_GROUP TW_MACHINE(8, 8, 5, 8, 8, 10)
 #define TW_F64_ADD_MUL_THREADS TW_MACHINE(80000, 320000, 160000, 320000, 160000, 80000)
 #define TW_F64_ADD_MUL_THIN TW_MACHINE(3000, 20000, 20000, 20000, 20000, 3000)
 #define TW_F64_ADD_MUL_NV TW_MACHINE(4, 2, 3, 2, 2, 3)
@@ -521,7 +521,9 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
-            const long tw_beside = tw_few ? tw_team * (tw_stay * tw_deep / tw_kc - tw_rows) : tw_wide;
+            /* One thread takes as many as are copied together, and the next ones come meanwhile. */
+            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR ? TW_F64_ADD_MUL_GROUP * tw_nr
+                                   : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */

@@ -37,7 +37,7 @@ from codegen.target.product.microkernel import (
 )
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.microkernel_rolled import far_columns, looks_further
-from codegen.target.product.packing import STEPS, Packing, along, always_read, line, slivers
+from codegen.target.product.packing import SLIVERS, STEPS, Packing, along, always_read, line, slivers
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of, thin_steps
 from codegen.target.product.view import ExactCall, NestsView, OffsetTable, ProductView, Wanted, WantedTable
 from codegen.target.text.body import BodyPrinter
@@ -80,7 +80,9 @@ class ProductPrinter:
         target = self._once("target", self._tile_element)
         nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
         left = self._packing(what.step.left, self.rows, what.rows[-1], str(how.mr))
-        right = self._packing(what.step.right, self.columns, what.columns[-1], nr)
+        fetched = far_columns(isa, kernel)
+        least = SLIVERS if fetched else 1
+        right = self._packing(what.step.right, self.columns, what.columns[-1], nr, least)
         edge = edges(what, how, nr)
         copies = isa.lanes_max(what.step.elem) if how.spread else 1
         evenly, pointer, stride = self._once("direct", lambda: target_in_place(self))
@@ -91,7 +93,7 @@ class ProductPrinter:
         cut = self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None
         wanted = self._once("wanted", lambda: self._wanted(how, corners, few))
         further = looks_further(isa, kernel)
-        far = right_ahead(self, far_columns(isa, kernel)) if as_it_lies and further else None
+        far = right_ahead(self, fetched) if as_it_lies and further else None
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],
@@ -233,12 +235,12 @@ class ProductPrinter:
             )
         return f"{target} = {value[1:-1] if value.startswith('(') else value};"
 
-    def _packing(self, operands: tuple[Expr, ...], side: Bundle, d: int, width: str) -> Packing:
+    def _packing(self, operands: tuple[Expr, ...], side: Bundle, d: int, width: str, least: int = 1) -> Packing:
         elem, fixed = self.what.step.elem, width.isdigit()
         found = self._once((side.name, fixed), lambda: self._packed(operands, side, d, fixed))
         most = self._once((side.name, "most"), lambda: self._most(side))
         few = most if most is not None and fixed and most < int(width) else None
-        return replace(found, slivers=slivers(elem, width) if found.along else "1", few=few)
+        return replace(found, slivers=slivers(elem, width, least) if found.along else "1", few=few)
 
     def _packed(self, operands: tuple[Expr, ...], side: Bundle, d: int, fixed: bool) -> Packing:
         """The packing of slivers of any width, which is a number or not."""
