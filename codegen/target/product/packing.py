@@ -16,8 +16,8 @@ from codegen.scop.model import Scop, Statement
 LINES = 8
 LINE_BYTES = 64
 # At least so many slivers of the right operand are copied side by side where lines of its next block are fetched
-# meanwhile: one thread takes blocks of so many beside few rows. 64 x 2000 x 2000 in f64 with AVX-512, of MKL: 0.69
-# with blocks that fill the second cache, copied by 2 slivers, 0.84 with these (Emerald Rapids); 0.74 and 0.94
+# meanwhile: one thread takes blocks of so many beside few rows. 64 x 2000 x 2000 in f64 with AVX-512, of MKL: 0.68
+# with blocks that fill the second cache, copied by 2 slivers, 0.83 with these (Emerald Rapids); 0.78 and 0.90
 # (Cascade Lake).
 SLIVERS = 8
 # Steps of the depth by which their lines are fetched before they are copied. The same f64 product: 16.0 GFlop/s
