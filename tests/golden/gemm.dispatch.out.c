@@ -956,9 +956,9 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
             /* One thread takes as many as are copied together, and the next ones come meanwhile. */
-            const long tw_beside =
-                !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX512 ? TW_F64_ADD_MUL_GROUP_AVX512 * tw_nr
-                                   : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
+            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX512 > 0
+                                   ? TW_F64_ADD_MUL_GROUP_AVX512 * tw_nr
+                                       : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
             const long tw_nc =
                 tw_share_avx512(tw_columns, tw_min_avx512(tw_max_avx512(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
@@ -1277,9 +1277,9 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
             /* One thread takes as many as are copied together, and the next ones come meanwhile. */
-            const long tw_beside =
-                !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX2 ? TW_F64_ADD_MUL_GROUP_AVX2 * tw_nr
-                                   : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
+            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX2 > 0
+                                   ? TW_F64_ADD_MUL_GROUP_AVX2 * tw_nr
+                                       : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
@@ -1593,8 +1593,8 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
             /* One thread takes as many as are copied together, and the next ones come meanwhile. */
-            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR ? TW_F64_ADD_MUL_GROUP * tw_nr
-                                   : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
+            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR > 0
+                                   ? TW_F64_ADD_MUL_GROUP * tw_nr : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
