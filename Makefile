@@ -190,9 +190,10 @@ $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \
 	  echo "matplotlib could not be installed; there will be no plot"
 
-# After a change of what proves printed products, or of what prints them: the list of those that are proven already.
+# After a change of what proves printed products: the list of those that are proven already. After a change of what
+# prints them, what is not listed yet is enough: make proven B=--more
 proven: venv
-	$(PY) -m benchmarks.proven
+	$(PY) -m benchmarks.proven $(B)
 
 golden: dev
 	$(PY) -m pytest -q tests --all --refresh-golden -k golden

@@ -51,7 +51,8 @@ def main() -> int:
     every = list(map(_read, [KERNELS / f"{name}.c" for name in names] or corpus))
     programs = [] if names else list(map(_read, sorted(EXAMPLES.glob("auto-*/*.c"))))
     usual = [] if names else list(usual_products.programs())
-    found = set(proven.listed()) if given.more else set()
+    kept = proven.listed() if given.more else frozenset()
+    found: set[str] = set()
     with ProcessPoolExecutor(initializer=None if given.more else _prove_all) as pool:
         made = list(_shown(pool.map(_proven, every, repeat(first), chunksize=2), len(every)))
         found.update(*(keys for keys, _ in made))
@@ -69,7 +70,7 @@ def main() -> int:
     if names:
         print(f"{len(found)} texts proven")
     else:
-        proven.write(found)
+        proven.write(found | kept)
     return 0
 
 

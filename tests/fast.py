@@ -107,8 +107,8 @@ if __name__ == "__main__":
     lines = sorted(slow(cases) | kept(listed(), cases))
     head = (
         f"# Functions with a case of more than {SLOW} s; with + cases of them that the fast lane has, with - cases of\n"
-        f"# more than {LONGEST} s that have siblings, which only make test-all has, and with / functions of more than\n"
-        f"# {LONG} s, of which make test has one case in {THIN}.\n"
+        f"# more than {LONGEST} s that have siblings, and others that were written in by hand, which only make\n"
+        f"# test-all has, and with / functions of more than {LONG} s, of which make test has one case in {THIN}.\n"
     )
     LIST.write_text(head + "# python -m tests.fast TIMES writes this file.\n" + "".join(f"{x}\n" for x in lines),
                     encoding="utf-8")

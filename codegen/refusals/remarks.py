@@ -127,8 +127,9 @@ REMARKS: tuple[Entry, ...] = (
     Entry(
         "few-threads",
         REMARK,
-        "The text has a second way for programs with few threads, which ask at run time how many they have: strips of "
-        "a matrix serve all its products while they are in the cache.",
+        "The text has further ways for programs with few threads, which ask at run time how many they have: on one "
+        "thread, strips of a matrix serve all its products while they are in the cache; on two to four, threads follow "
+        "each other along lines that are read once for two products, or share the products of wider strips.",
         "",
     ),
     Entry("fusion", REMARK, "Which statements share loops, and why.", "`--fusion` and a hint of that name change it."),

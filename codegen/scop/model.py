@@ -23,10 +23,11 @@ class Param:
     text: str
     ctype: CType
     asked: bool = True  # the model looks at it
-    constant: bool = False  # a constant of the file, or a macro that stands for one
+    constant: bool = False  # a constant of the file
 
     @property
     def is_variable(self) -> bool:
+        """Can a thread have a copy of it? Of macros and expressions there is none."""
         return self.text.isidentifier() and not self.constant
 
 

@@ -955,7 +955,7 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
             const long tw_kc = tw_share_avx512(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
-            /* One thread takes as many as are copied together, and the next ones come meanwhile. */
+            /* One thread takes as many as are packed side by side, and fetches the next ones meanwhile. */
             const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX512 > 0
                                    ? TW_F64_ADD_MUL_GROUP_AVX512 * tw_nr
                                        : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
@@ -1276,7 +1276,7 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
             const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
-            /* One thread takes as many as are copied together, and the next ones come meanwhile. */
+            /* One thread takes as many as are packed side by side, and fetches the next ones meanwhile. */
             const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX2 > 0
                                    ? TW_F64_ADD_MUL_GROUP_AVX2 * tw_nr
                                        : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
@@ -1592,7 +1592,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
-            /* One thread takes as many as are copied together, and the next ones come meanwhile. */
+            /* One thread takes as many as are packed side by side, and fetches the next ones meanwhile. */
             const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR > 0
                                    ? TW_F64_ADD_MUL_GROUP * tw_nr : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);

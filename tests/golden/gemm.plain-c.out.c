@@ -464,7 +464,7 @@ TW_SIMD
             const long tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
-            /* One thread takes as many as are copied together, and the next ones come meanwhile. */
+            /* One thread takes as many as are packed side by side, and fetches the next ones meanwhile. */
             const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR > 0
                                    ? TW_F64_ADD_MUL_GROUP * tw_nr : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
             const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);

@@ -70,6 +70,7 @@ def line(elem: str) -> int:
 
 
 def slivers(elem: str, width: str, least: int = 1) -> str:
-    """How many slivers of `width` elements fill the lines that are read together, as C text."""
+    """How many slivers of `width` elements are copied side by side, as C text: those that fill the lines that are read
+    together, and `least` where these are fewer."""
     room = LINES * LINE_BYTES * 8 // bits_of(elem)
     return str(max(least, room // int(width))) if width.isdigit() else f"tw_max({least}, {room} / {width})"

@@ -70,6 +70,13 @@ def test_copies(params: str, body: str, expected: str) -> None:
     assert clause(params, body, before) == (f"firstprivate({expected})" if expected else "")
 
 
+@pytest.mark.parametrize("before", ["#define K 7", "static const int K = 7;"])
+def test_constants_have_no_copies(before: str) -> None:
+    params = "int n, int m, double x[n][m], double y[n][m]"
+    assert clause(params, "y[i][j] = K * x[i][j];", before) == "firstprivate(m, n, x, y)"
+    assert "K" not in clause(params.replace("[m]", "[K]"), "if (j < K) y[i][j] = x[i][j] / 2;", before)
+
+
 def test_no_lanes_of_complex_products() -> None:
     assert "simd" not in generate("f.c", COMPLEX, GenOptions()).text
     assert "simd" in generate("f.c", COMPLEX.replace("z[i] * z[i] +", "z[i] +"), GenOptions()).text
