@@ -5,7 +5,7 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 # Modules, templates, tables and patterns, as bytecode: what is up to date is not compiled again, and where Python is told not to write any,
 # thousands of runs of the command would do it each for itself.
-COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
+COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.print.templates
 # pytest keeps what it has made of the test files, which takes ten seconds for each of its processes.
 TEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -q
 .DELETE_ON_ERROR:

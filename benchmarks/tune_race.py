@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from codegen.target.nest.emit import prelude
 
 from benchmarks.tune_report import Case
 from codegen.api.generate import generate
-from codegen.target.nest.emit import prelude
 from codegen.tune.children import alone
 from codegen.tune.contraction import Contraction
 from codegen.tune.measure.clock import Effort, figures

@@ -111,7 +111,7 @@ def load_all(regions: int = 1) -> None:
     gc.disable()
     for name in ("codegen.region", *(LATER if regions > SEVERAL else ())):
         import_module(name)
-    from codegen.target.text.templates import environment
+    from codegen.print.templates import environment
 
     environment()
     gc.freeze()

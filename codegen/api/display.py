@@ -6,8 +6,8 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from codegen.print.templates import environment
 from codegen.report.html.highlight import highlight
-from codegen.target.text.templates import environment
 
 if TYPE_CHECKING:
     from codegen.api.plans import Plan

@@ -31,6 +31,7 @@ from codegen.gpu.tiles.find import TiledProduct
 from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, array_text, buffer_test, buffer_text, outside, scratch_text
 from codegen.gpu.worth import worth_text
+from codegen.print.templates import environment
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
 from codegen.scop.dependences import Dependences
@@ -44,7 +45,6 @@ from codegen.target.guards.computed_parameters import ComputedText, computed_tex
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
-from codegen.target.text.templates import environment
 from codegen.verify.finish import broken_lines
 from codegen.verify.guards import check_ahead_of
 from codegen.verify.text.read import Unread

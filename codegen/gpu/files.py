@@ -9,9 +9,9 @@ from codegen.gpu.emit import DevicePart
 from codegen.gpu.frame import check_kernels, check_launchers, check_source
 from codegen.gpu.kernels import AHEAD, STRIP
 from codegen.gpu.tiles.model import UNITS
+from codegen.print.templates import environment
 from codegen.target.finish.names import NameSpelling
 from codegen.target.text.pieces import texts_of
-from codegen.target.text.templates import environment
 from codegen.verify.finish import broken_lines
 
 

@@ -15,13 +15,13 @@ from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instanc
 from codegen.diagnostics import Unsupported
 from codegen.gpu.steps.model import TIME
 from codegen.patterns import pattern
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
-from codegen.target.text.templates import environment
 from codegen.target.view import reserved
 from codegen.verify.loops.cursor import Cursor
 from codegen.verify.loops.events import read_events

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def support(network: str = NETWORK, axes: int = 1, panels: bool = False) -> str:
     """The functions that generated code calls for ranks, in a grid of so many axes, with panels or without."""
     from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PANEL, PANEL_ARRAYS, PLAIN, load_network
-    from codegen.target.text.templates import environment
+    from codegen.print.templates import environment
 
     found = load_network(network)
     return environment().get_template("mpi.c.j2").render(

@@ -94,7 +94,7 @@ def _values(r: Row) -> dict[str, Any]:
 
 def page(scans: Sequence[FileScan]) -> str:
     """One page for a browser, with all it needs in it."""
-    from codegen.target.text.templates import environment
+    from codegen.print.templates import environment
 
     rows = ranked(_rows(scans))
     nests = [(r, WOULD[r.verdict], why(r)) for r in rows]

@@ -53,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
         if urlsplit(self.path).path != "/":
             self._say(HTTPStatus.NOT_FOUND, "there is nothing here")
             return
-        from codegen.target.text.templates import environment
+        from codegen.print.templates import environment
 
         nonce = secrets.token_urlsafe(12)
         html = environment().get_template("serve.html.j2").render(

@@ -29,7 +29,7 @@ _MADE_BY = f"{sys.version} {_ENGINE.MAGIC}"
 _OF_ITS_PLACE = re.DEBUG | re.LOCALE  # prints while it is compiled, or depends on where that is
 _RUN = tuple(
     f"codegen.{x}"
-    for x in ("cli.main", "cli.parser", "cli.gen", "pipeline", "source_file", "target.text.compiled", "target.portable",
+    for x in ("cli.main", "cli.parser", "cli.gen", "pipeline", "source_file", "print.compiled", "target.portable",
               "target.support", "verify.finish", "verify.choices.variants", "verify.workspace")
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.plan.model import LocalMemory, Stay
+from codegen.print.templates import environment
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
 from codegen.scop.expr import Cast
@@ -39,7 +40,6 @@ from codegen.target.guards.tile_offsets import ahead_numbers
 from codegen.target.pragmas import pragma_makers
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import texts_of
-from codegen.target.text.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
 from codegen.verify.cores.check import EntryTask, KernelTask

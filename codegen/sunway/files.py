@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.print.templates import environment
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.emulation.host import WATCHED
 from codegen.sunway.plan.machine import CoreGroup
@@ -15,7 +16,6 @@ from codegen.sunway.text import dialect
 from codegen.sunway.text.views import SlaveFunction, texts
 from codegen.target.finish.names import NameSpelling
 from codegen.target.support import SupportOptions, emit_support
-from codegen.target.text.templates import environment
 from codegen.verify.cores.launches.meeting import wrong_barrier
 from codegen.verify.finish import broken_lines
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from codegen.diagnostics import Unsupported
+from codegen.print.templates import environment
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.text.views import SlaveFunction
-from codegen.target.text.templates import environment
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, proven_steps, wrong_entry, wrong_mesh
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.arguments import wrong_launch

@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from codegen.ast.ctree import CNode
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.source.language import C, Language
@@ -21,7 +22,6 @@ from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
 from codegen.target.pragmas import Threads
 from codegen.target.region_views import RegionViews, region_views
 from codegen.target.text.pieces import View, reads_of, texts_of, words_of
-from codegen.target.text.templates import environment
 
 if TYPE_CHECKING:
     from codegen.lower.nest.kernel import NestKernel

@@ -142,7 +142,7 @@ def _test(isa: Isa, require: bool) -> list[str]:
 
 
 def _nests(isa: Isa, nests: Sequence[NestKernel]) -> list[str]:
-    from codegen.target.nest.emit import nest_kernel, prelude  # which few files need
+    from codegen.target.nest_text import nest_kernel, prelude  # which few files need
 
     texts = [nest_kernel(isa, k) for k in nests]
     return [prelude(isa, texts), *map(_once, texts)]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from codegen import __version__
 from codegen.isa.widths import WIDTHS, lanes_macro
 from codegen.plan.text import plan_hash
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.source.language import CXX, C, Language
 from codegen.target.finish.cxx import in_language
 from codegen.target.finish.wrap import WIDTH
-from codegen.target.text.templates import environment
 
 if TYPE_CHECKING:
     from codegen.target.emit import AnyKernel

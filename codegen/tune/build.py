@@ -15,13 +15,13 @@ from codegen.checking.versions import with_cases
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.limits import COMPILER, QUESTION, LimitPassed, run
 from codegen.pipeline import after_feature_macros
+from codegen.print.templates import environment
 from codegen.recognize.access.domain_shape import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language
 from codegen.target.support import SupportOptions, emit_support
-from codegen.target.text.templates import environment
 from codegen.targets.base import Extra
 from codegen.targets.registry import target_named
 from codegen.targets.tuning import DeviceTuning

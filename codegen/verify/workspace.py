@@ -14,8 +14,8 @@ from codegen.ast.ctree import CNode, Declare, Held, walk
 from codegen.scop.model import Scop
 from codegen.target.guards.buffers import LIMIT
 from codegen.verify.guards import Parameters, conjuncts
+from codegen.verify.poly import Poly, poly, total, var
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import Poly, poly, total, var
 from codegen.verify.text.read import Node, Unread, read_expression
 
 _MEMORY = re.compile(r"void \*const tw_memory = (.*?)\s*\? tw_alloc\(([^;]*)\) : 0;\s*if \(tw_memory\) \{\n")

@@ -13,7 +13,7 @@ import pytest
 from codegen.isa.load import load
 from codegen.lower.nest.kernel import Options
 from codegen.lower.nest.schedule import CannotEmit, schedule
-from codegen.target.nest.emit import file_for
+from codegen.target.nest_text import file_for
 from codegen.tune.actions import ACTION_SETS, allowed
 from codegen.tune.contraction import Contraction, extents, matmul, strides
 from codegen.tune.contraction import parse as parse_problem

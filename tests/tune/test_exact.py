@@ -178,7 +178,7 @@ def test_check_runs_them(
     plan = blocks + " nest i:1 + 3 pack left, j:1 + 8, k:9, i:4, j:16\n    or nest k:4, i:5 pack right, j:12\n"
     assert opened(RECTANGLE).carried_out(plan).plan.endswith(plan.partition("product")[2])
     assert _check(tmp_path, plan) == 0
-    from codegen.target.nest import emit
+    from codegen.target import nest_text as emit
 
     right = emit.nest_kernel
     monkeypatch.setattr(emit, "nest_kernel", lambda isa, k: right(isa, k).replace("{\n", "{\n  *c += 1;\n", 1))

@@ -10,9 +10,9 @@ from codegen.checking.harness.codes import as_c
 from codegen.checking.harness.declare import copies, declarations, moves
 from codegen.checking.harness.interface import FunctionPlace, Harness
 from codegen.checking.harness.leaves import ScalarRun
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.source.language import CXX
-from codegen.target.text.templates import environment
 
 _THIS = re.compile(r"\bthis\s*->\s*")
 

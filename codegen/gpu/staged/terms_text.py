@@ -13,12 +13,12 @@ from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.staged.read_back import check_statements
 from codegen.gpu.staged.terms import STAGES, TERMS, THREADS, WARP, TermLoop
 from codegen.gpu.tiles.text import Printed
+from codegen.print.templates import environment
 from codegen.recognize.access.ctypes import type_of
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, fresh
-from codegen.target.text.templates import environment
 from codegen.verify.text.read import Unread
 
 FIRST = "tw_thread == 0"

@@ -16,11 +16,11 @@ from codegen.gpu.staged.read_back import check_statements
 from codegen.gpu.tiles import model
 from codegen.gpu.tiles.model import DEEP, StagedOperand
 from codegen.gpu.tiles.text import Printed, RegisterBody, formula, plus, staging
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
-from codegen.target.text.templates import environment
 from codegen.verify.text.read import Unread
 
 # Names of the template that are printed without their first letters where the region has no such names.

@@ -13,11 +13,11 @@ from codegen.gpu.staged.read_back import check_statements
 from codegen.gpu.steps.model import TIME, BlockShape, CarriedArray, LoadedArray, first
 from codegen.gpu.tiles.text import Printed, RegisterBody
 from codegen.gpu.transfers import strides_of
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.strategy.loops.stencil import Stencil, StencilSweep
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.templates import environment
 
 MOST_BLOCKS = (2147483647, 65535, 65535)  # along x, y and z
 _BEHIND = "/* Carries out iterations"

@@ -11,11 +11,11 @@ from codegen.gpu.body import DeviceBody, plain_type
 from codegen.gpu.tiles import model
 from codegen.gpu.tiles.find import TiledProduct, bounds, stride, target_strides
 from codegen.gpu.tiles.model import WIDE, StagedOperand
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.scop.expr import Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.templates import environment
 
 # Names of the template that are printed without their first letters where the region has no such names.
 LOCALS = (

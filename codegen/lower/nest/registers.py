@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from codegen.isa.model import Isa, bits_of
 from codegen.isa.text import LINE_BYTES
 from codegen.lower.nest.schedule import INDEPENDENT, NestLevel, NestSchedule, shape
-from codegen.record import record
 
 # Groups of multiply-adds that an operand is loaded before its use, where there are registers for it.
 GROUPS_AHEAD = 2
 
 
-@record
-class Residence:
+class Residence(NamedTuple):
     """Of the operands of a step, values of `held` stay in registers while those of `outer` come and go, each loaded so
     many groups ahead of its use."""
 

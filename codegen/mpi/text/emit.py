@@ -14,6 +14,7 @@ from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.text.cost import pays_test
 from codegen.mpi.text.phase_text import check_text
 from codegen.mpi.text.views import RankViews
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.region import indent
 from codegen.target.emit import (
@@ -33,7 +34,6 @@ from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.region_views import with_variant
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View
-from codegen.target.text.templates import environment
 from codegen.targets.base import RegionJob
 from codegen.verify.choices.variants import wrong_variants
 from codegen.verify.finish import wrong_finish

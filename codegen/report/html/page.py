@@ -13,6 +13,7 @@ from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Generated, generate
+from codegen.print.templates import environment
 from codegen.report.html.details import details
 from codegen.report.html.model import Details, Page, Refusal, RegionView
 from codegen.report.html.panes import panes, plain_pane
@@ -21,7 +22,6 @@ from codegen.report.speed import Speed
 from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import Region
 from codegen.source_file import open_source
-from codegen.target.text.templates import environment
 from codegen.targets.registry import target_named
 
 Speeds = Mapping[int, Speed]  # by the number of the region

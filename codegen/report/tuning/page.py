@@ -11,6 +11,7 @@ from codegen.children.worker import Died, run_limited
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
 from codegen.plan_reader.parse import parse
+from codegen.print.templates import environment
 from codegen.region_model import model_region
 from codegen.report.html.model import Picture, TableView, TreeRow
 from codegen.report.html.trees import marked, rows_of
@@ -28,7 +29,6 @@ from codegen.report.tuning.model import PlanLine, TuningPage, TuningView
 from codegen.report.tuning.nest import nest_picture
 from codegen.scop.tree import Node
 from codegen.source_file import open_source
-from codegen.target.text.templates import environment
 from codegen.transform.apply import apply_plan
 from codegen.tune.file import sentence
 from codegen.tune.plans.settings import Settings, TunedFile, TunedRegion

@@ -6,12 +6,12 @@ import re
 from functools import lru_cache
 
 from codegen import __version__
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.resources import templates_dir
 from codegen.sparse.emit.formats import Struct
 from codegen.sparse.emit.types import Types
 from codegen.target.finish.wrap import wrapped
-from codegen.target.text.templates import environment
 
 
 @record

@@ -12,13 +12,13 @@ from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa
 from codegen.isa.text import PREFETCH
 from codegen.isa.widths import WIDE, WIDTHS, is_open, lanes_at, lanes_macro
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.scop.lanes import Lane, spelled
 from codegen.target.matvec import forms
 from codegen.target.matvec.forms import FormTexts, open_share, share
 from codegen.target.matvec.lines import FETCH, Ops, numbered
 from codegen.target.matvec.shuffle import definition, in_turn, macro, open_definition
-from codegen.target.text.templates import environment
 
 # Lines of cache between request and use where rows of the matrix are read one by one. The hardware follows a single
 # stream; asked for more, it drops some. Neoverse N1, f64, 4096 x 4096: 17.4 GB/s at 4 lines, 17.9 at 8, 15.6 at 32.

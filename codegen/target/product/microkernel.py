@@ -18,6 +18,7 @@ from codegen.isa.common import is_common
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
 from codegen.isa.text import BARRIER, HOLD, PREFETCH, PREFETCH_FAR
+from codegen.print.templates import environment
 from codegen.scop.lanes import spelled
 from codegen.target.product.microkernel_model import AHEAD, MOST_LOW, UNROLL, MicroKernel, low_unit, smaller
 from codegen.target.product.microkernel_rolled import (
@@ -31,7 +32,6 @@ from codegen.target.product.microkernel_rolled import (
     whole_of,
 )
 from codegen.target.product.microkernel_view import times, view
-from codegen.target.text.templates import environment
 
 __all__ = ["MOST_COMMON", "MicroKernel", "asked_sizes", "columns_text", "common_kernel", "in_place_name", "is_rolled",
            "lanes_text", "micro_kernel", "name", "nr_max", "nr_text", "numbers", "prelude", "prelude_macros",

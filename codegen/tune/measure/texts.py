@@ -7,7 +7,7 @@ from codegen.isa.model import Isa
 from codegen.lower.nest.kernel import ADDED, Options, check
 from codegen.lower.nest.loops import Ordered
 from codegen.lower.nest.schedule import schedule
-from codegen.target.nest.emit import nest_text
+from codegen.target.nest_text import nest_text
 
 
 def c_for(tree: Ordered, isa: Isa, name: str, options: Options = ADDED) -> str:

@@ -11,19 +11,20 @@ from functools import lru_cache
 from pathlib import Path
 
 from codegen import isa as isa_tables
+from codegen import kir
+from codegen import print as printing
 from codegen.checking.build import find_compiler, first_error
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call, expression
 from codegen.limits import COMPILER, LimitPassed, run
 from codegen.lower import nest as lower_nest
 from codegen.lower.nest.kernel import ADDED, Options
+from codegen.lower.nest.tile import STEP
 from codegen.options import CppOptions
+from codegen.print.templates import environment
 from codegen.record import record
 from codegen.resources import templates_dir
-from codegen.target import nest as target_nest
-from codegen.target.nest.block import STEP
-from codegen.target.nest.emit import prelude
-from codegen.target.text.templates import environment
+from codegen.target.nest_text import prelude
 from codegen.tune.build import FLAGS, Failed, compiler_version
 from codegen.tune.measure.texts import c_for
 from codegen.tune.tree import Tree
@@ -81,7 +82,7 @@ class TreeCompiler:
 
 def _sources() -> list[Path]:
     """The modules and tables that C of a tree depends on."""
-    rooms = [Path(module.__file__ or "").parent for module in (target_nest, lower_nest, isa_tables)]
+    rooms = [Path(module.__file__ or "").parent for module in (kir, printing, lower_nest, isa_tables)]
     return [*(f for room in rooms for f in room.glob("*.py")), *rooms[-1].glob("data/*.toml")]
 
 

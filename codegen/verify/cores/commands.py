@@ -11,8 +11,8 @@ from codegen.verify.cores.loop_heads import step_of, with_integer
 from codegen.verify.cores.memory import MainArray, TransferCommand, place
 from codegen.verify.cores.types import Plain, type_of
 from codegen.verify.cores.values import NameScope
+from codegen.verify.poly import ZERO
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import Node, Unread
 
 BARRIERS = (Node("call", "tw_barrier"),)

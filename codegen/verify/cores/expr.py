@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg
-from codegen.verify.text.poly import Poly, poly, var
+from codegen.verify.poly import Poly, poly, var
 from codegen.verify.text.read import Node, Unread
 
 _FUNCTIONS = {"tw_min": "min", "tw_max": "max", "tw_floord": "floord"}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from codegen.ast.ctree import Bin, CExpr, Int, substitute
 from codegen.scop.model import Array, Scop
 from codegen.verify.cores.expr import integer, polynomial, same
-from codegen.verify.text.poly import ONE, ZERO, Poly, poly, total, var
+from codegen.verify.poly import ONE, ZERO, Poly, poly, total, var
 from codegen.verify.text.read import Node, Unread, read_expression
 
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from codegen.verify.cores.commands import BARRIERS
 from codegen.verify.cores.records import KernelNames
+from codegen.verify.poly import Poly, poly, var
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 # Who sends, who receives, and what tells the sender from the others.

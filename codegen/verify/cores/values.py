@@ -18,7 +18,7 @@ from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.verify.cores.expr import integer, polynomial
 from codegen.verify.cores.memory import BoxCopy, MainArray
-from codegen.verify.text.poly import Poly, poly, total
+from codegen.verify.poly import Poly, poly, total
 from codegen.verify.text.read import Node, Unread, read_statements
 
 MARK, VARIABLE = "tw_mark_", "tw_var_"

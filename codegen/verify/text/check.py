@@ -101,7 +101,7 @@ def _wrong_sweeps(emitted: RegionText) -> str:
 def _wrong_calls(emitted: RegionText) -> str:
     if not emitted.nests:
         return ""
-    from codegen.verify.text.nest.call import wrong_calls
+    from codegen.verify.text.nest_calls import wrong_calls
 
     return wrong_calls(emitted.plain, emitted.nests)
 
@@ -133,10 +133,10 @@ def _wrong_micro_kernel(isa: Isa, what: MicroKernel) -> str:
 
 
 def _wrong_nest(isa: Isa, what: NestKernel) -> str:
-    from codegen.target.nest.emit import nest_kernel
-    from codegen.verify.text.nest.kernel import wrong_nest
+    from codegen.lower.nest.build import kernel_function
+    from codegen.verify.kernel.nest import wrong_nest
 
-    problem = wrong_nest(isa, what, nest_kernel(isa, what))
+    problem = wrong_nest(isa, what.nest.problem, kernel_function(isa, what))
     return f"the kernel {what.name}: {problem}" if problem else ""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from codegen.verify.poly import ONE, ZERO, Poly
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
-from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread, nodes
 
 Names = dict[str, Any]

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from itertools import count
 from math import gcd
 
-from codegen.verify.text.poly import ONE, ZERO, Monomial, Poly, poly, var
+from codegen.verify.poly import ONE, ZERO, Monomial, Poly, poly, var
 from codegen.verify.text.samples import Samples
 from codegen.verify.text.search import Defined, extremes, shown, whole_form
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from codegen.verify.poly import ZERO, Poly, poly, var
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread, nodes
 
 _WIDE = frozenset(("long", "ptrdiff_t"))  # types of all integers here: they lose nothing

@@ -16,6 +16,7 @@ from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import is_rolled, tile_name
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.microkernel_rolled import whole_of
+from codegen.verify.poly import ZERO, Poly, poly, var
 from codegen.verify.text.lanes import (
     RegisterValue,
     UniformReader,
@@ -28,7 +29,6 @@ from codegen.verify.text.lanes import (
     vector_types,
 )
 from codegen.verify.text.layout import layout
-from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, pointee, read_expression, read_function, read_functions
 from codegen.verify.text.unroll import unrolled
 

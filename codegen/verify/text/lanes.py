@@ -16,7 +16,7 @@ from codegen.isa.model import Isa, Vec
 from codegen.isa.text import ANEW, BARRIER, HOLD, PREFETCH, PREFETCH_FAR
 from codegen.scop.lanes import Lane
 from codegen.target.matvec.lines import FETCH
-from codegen.verify.text.poly import ZERO, Poly
+from codegen.verify.poly import ZERO, Poly
 from codegen.verify.text.read import Node, Unread, read_expression
 
 COMMUTE = frozenset(("add", "mul", "and", "or", "xor", "mand", "mor"))

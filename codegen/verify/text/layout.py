@@ -8,7 +8,7 @@ from codegen.record import record
 from codegen.target.product.microkernel import is_rolled
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.microkernel_rolled import looks_further
-from codegen.verify.text.poly import Poly, poly, var
+from codegen.verify.poly import Poly, poly, var
 
 
 @record

@@ -12,8 +12,8 @@ from math import gcd
 
 import islpy as isl
 
+from codegen.verify.poly import Monomial, Poly, var
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.poly import Monomial, Poly, var
 
 Linear = tuple[tuple[int, int], ...]  # coefficients by number of the unknown, 0 is the number 1
 

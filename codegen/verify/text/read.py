@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-
-class Unread(Exception):
-    """The text is not what this reader knows."""
+from codegen.verify.poly import Unread as Unread
 
 
 class Node(NamedTuple):

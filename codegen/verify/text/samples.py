@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import add, ge, mul, sub
 from random import Random
 
-from codegen.verify.text.poly import Poly
+from codegen.verify.poly import Poly
 
 Values = list[int]  # one for each sample; never changed
 ENOUGH, FEW, TRIES = 160, 24, 1000

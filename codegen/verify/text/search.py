@@ -9,7 +9,7 @@ from itertools import count
 from math import gcd
 from typing import NamedTuple, Protocol
 
-from codegen.verify.text.poly import Monomial, Poly, var
+from codegen.verify.poly import Monomial, Poly, var
 from codegen.verify.text.samples import Samples
 
 FEW, STEPS = 60, 200  # that are tried for a proof, at most

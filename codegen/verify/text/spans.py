@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from codegen.verify.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.read import Unread
 
 

@@ -17,7 +17,7 @@ from codegen.record import record
 from codegen.scop.model import Array, Scop
 from codegen.verify.cores.expr import integer, polynomial
 from codegen.verify.cores.types import plain_type, type_of, value_type
-from codegen.verify.text.poly import Poly, poly
+from codegen.verify.poly import Poly, poly
 from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_statements
 
 _FILLED = re.compile(r"(\w+) tw_args =\s*\{\s*(.*?)\s*\};", re.S)

@@ -21,8 +21,8 @@ from codegen.verify.cores.memory import TransferCommand
 from codegen.verify.cores.records import KernelNames, StagedBoxes
 from codegen.verify.cores.types import plain_type
 from codegen.verify.cores.values import NameScope
+from codegen.verify.poly import ONE
 from codegen.verify.readback import TreePoint
-from codegen.verify.text.poly import ONE
 from codegen.verify.text.read import NOTHING, Node, Unread, read_statements
 
 _KEPT = re.compile(r", ([\w ]+?) \(\*(\w+)\)\[(\d+)\]")

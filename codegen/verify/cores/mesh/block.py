@@ -13,8 +13,8 @@ from codegen.verify.cores.loop_heads import step_of
 from codegen.verify.cores.mesh.names import LocalPlace, MeshScope, statements
 from codegen.verify.cores.mesh.sizes import MeshSizes
 from codegen.verify.cores.mesh.values import RunningSum, SlicedElement, VectorValue, of_text, operation, replaced, splat
+from codegen.verify.poly import ZERO, Poly, poly
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ZERO, Poly, poly
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 # What sends, and what receives. Loads that send put a vector from memory, or one element in all lanes, into the

@@ -25,8 +25,8 @@ from codegen.verify.cores.expr import polynomial
 from codegen.verify.cores.loop_heads import past
 from codegen.verify.cores.records import PrintedStatement
 from codegen.verify.cores.relations import IN, OUT, SET, equal_first, executes
+from codegen.verify.poly import Poly, var
 from codegen.verify.readback import StatementRun, TreePoint, runs_below
-from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import Unread
 
 

@@ -7,10 +7,10 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from codegen.ast.ctree import Bin, CExpr, Fun, Int, Name, Neg
+from codegen.verify.poly import ONE, Poly, poly, var
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import IntegerCondition, Integers, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
 
 

@@ -15,8 +15,8 @@ from codegen.verify.cores.loop_heads import step_of
 from codegen.verify.cores.mesh.names import LocalPlace, MeshScope, check_zero, conjuncts, most, statements
 from codegen.verify.cores.mesh.sizes import BYTES, MeshSizes, tests
 from codegen.verify.cores.mesh.transfers import is_set, message_waited, word_of
+from codegen.verify.poly import Poly, poly
 from codegen.verify.text.integers import ways
-from codegen.verify.text.poly import Poly, poly
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 _BROADCASTS = ("athread_rma_row_ibcast", "athread_rma_col_ibcast")

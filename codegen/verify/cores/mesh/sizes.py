@@ -16,10 +16,10 @@ from codegen.verify.cores.mesh.model import MeshProduct
 from codegen.verify.cores.mesh.names import LocalPlace, MeshIntegers, MeshScope, check_least, of_tree
 from codegen.verify.cores.records import KernelNames
 from codegen.verify.cores.values import NameScope
+from codegen.verify.poly import ZERO, Poly, poly, var
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import IntegerCondition, negated, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 from codegen.verify.text.samples import FEW
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from codegen.verify.cores.mesh.names import MeshScope, check_least, check_zero, conjuncts, statements
 from codegen.verify.cores.mesh.sizes import MeshSizes, tests
 from codegen.verify.cores.mesh.transfers import MatrixMove, check_rows, is_set, message_waited, move_of
+from codegen.verify.poly import Poly, poly
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import ways
-from codegen.verify.text.poly import Poly, poly
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 

@@ -8,7 +8,7 @@ from codegen.verify.cores.mesh.names import LocalPlace, MeshScope, check_zero, s
 from codegen.verify.cores.mesh.sizes import MeshSizes
 from codegen.verify.cores.mesh.tiles import CoreTiles
 from codegen.verify.cores.mesh.transfers import MatrixMove, check_rows, check_wait, is_set, move_of
-from codegen.verify.text.poly import ZERO, Poly
+from codegen.verify.poly import ZERO, Poly
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from codegen.verify.cores.mesh.names import MeshScope, check_least, statements
 from codegen.verify.cores.mesh.sizes import MeshSizes
+from codegen.verify.poly import Poly, var
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 

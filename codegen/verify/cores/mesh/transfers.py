@@ -8,8 +8,8 @@ from codegen.verify.cores.commands import WAITS
 from codegen.verify.cores.memory import MainArray
 from codegen.verify.cores.mesh.names import LocalPlace, MeshScope, check_zero
 from codegen.verify.cores.mesh.sizes import BYTES, MeshSizes
+from codegen.verify.poly import ONE, Poly
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, Poly
 from codegen.verify.text.read import Node, Unread
 
 

@@ -21,7 +21,7 @@ from codegen.verify.cores.mesh.tiles import CoreTiles, counted
 from codegen.verify.cores.mesh.transfers import message_waited
 from codegen.verify.cores.mesh.work import StepReader
 from codegen.verify.cores.order import check_order
-from codegen.verify.text.poly import ZERO, Poly, poly, var
+from codegen.verify.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 TALL, WIDE = "\0tall", "\0wide"

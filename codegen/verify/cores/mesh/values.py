@@ -8,7 +8,7 @@ from typing import NamedTuple, Union
 from codegen.scop.model import Scop
 from codegen.verify.cores.mesh.model import MeshProduct
 from codegen.verify.cores.values import MARK, marked, same_as
-from codegen.verify.text.poly import Poly
+from codegen.verify.poly import Poly
 from codegen.verify.text.read import Node, Unread
 
 

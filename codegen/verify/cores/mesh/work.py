@@ -26,8 +26,8 @@ from codegen.verify.cores.mesh.values import (
     replaced,
     wanted_sum,
 )
+from codegen.verify.poly import ZERO, Poly, poly, var
 from codegen.verify.text.facts import Facts
-from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from codegen.verify.cores.steps.model import sweeps_of
 from codegen.verify.cores.steps.tile import TileContext, TileText
 from codegen.verify.cores.types import plain_type, type_of
 from codegen.verify.cores.values import NameScope
+from codegen.verify.poly import poly, var
 from codegen.verify.readback import TreePoint
-from codegen.verify.text.poly import poly, var
 from codegen.verify.text.read import Node, Unread, read_expression
 
 OTHER = "_other"

@@ -21,7 +21,7 @@ from codegen.verify.cores.steps.model import TIME, GridSweep, loops_of
 from codegen.verify.cores.types import plain_type
 from codegen.verify.cores.values import NameScope, marked
 from codegen.verify.cores.vectors import PrintedNest
-from codegen.verify.text.poly import Poly, poly, total, var
+from codegen.verify.poly import Poly, poly, total, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes, read_expression
 
 HALO, STEPS, TO_COME = Name("\0halo"), Name("\0steps"), Name("\0to come")

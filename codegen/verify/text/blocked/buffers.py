@@ -4,12 +4,12 @@ value for its row or column and depth, once, and no thread overwrites what other
 
 from __future__ import annotations
 
+from codegen.verify.poly import ONE, ZERO, Poly, poly, total, var
 from codegen.verify.text.blocked.claim import PackedOperand
 from codegen.verify.text.blocked.state import NOUGHT, BufferPointer, Effects, LocalArray, Staged
 from codegen.verify.text.blocked.tiles import RegisterTiles
 from codegen.verify.text.compare import DEPTH
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, ZERO, Poly, poly, total, var
 from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.spans import CountedLoop, Effect, Span
 

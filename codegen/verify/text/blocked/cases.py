@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from codegen.verify.poly import Poly, var
 from codegen.verify.text.blocked.declare import Declarations
 from codegen.verify.text.blocked.state import TARGET, Effects, Made
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import FALSE, TRUE, UNKNOWN, IntegerCondition, negated, numbers_of, ways
-from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.spans import Case, CountedLoop, Effect, agree, in_sequence
 

@@ -4,8 +4,8 @@ the names tw_I (row), tw_J (column) and tw_K (depth), and the layouts of its buf
 from __future__ import annotations
 
 from codegen.record import record
+from codegen.verify.poly import Poly
 from codegen.verify.text.layout import KernelLayout
-from codegen.verify.text.poly import Poly
 from codegen.verify.text.read import Node, ParsedFunction
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from codegen.verify.poly import ONE, ZERO, Poly
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.linear import never
-from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, nodes
 from codegen.verify.text.spans import Span
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from operator import floordiv, mod
 
+from codegen.verify.poly import ZERO, Poly, poly, var
 from codegen.verify.text.blocked.depths import Depths
 from codegen.verify.text.blocked.offsets import NEXT, SymbolicTable
 from codegen.verify.text.blocked.state import NOUGHT, BufferPointer, Heap, LocalArray
 from codegen.verify.text.compare import COLUMN, DEPTH
 from codegen.verify.text.integers import IntegerCondition, decided, is_test, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes, pointee
 
 HALF, TWO = var("tw_half"), Node("number", "2")

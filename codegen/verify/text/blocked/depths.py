@@ -3,6 +3,7 @@ a tile take, and the steps of single elements before and after. A layer of `Bloc
 
 from __future__ import annotations
 
+from codegen.verify.poly import ONE, Poly, poly
 from codegen.verify.text.blocked.buffers import Buffers
 from codegen.verify.text.blocked.claim import PackedOperand
 from codegen.verify.text.blocked.corners import all_belong, none_belongs, with_depth
@@ -10,7 +11,6 @@ from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, He
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.lanes import show
 from codegen.verify.text.linear import never
-from codegen.verify.text.poly import ONE, Poly, poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.search import Defined
 from codegen.verify.text.spans import CountedLoop, Effect, Span

@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import reduce
 from typing import NamedTuple
 
+from codegen.verify.poly import ONE, ZERO, Poly, total, var
 from codegen.verify.text.blocked.claim import Claim
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
-from codegen.verify.text.poly import ONE, ZERO, Poly, total, var
 from codegen.verify.text.read import Node, Unread, nodes
 
 COORDINATES = (ROW, COLUMN, DEPTH)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import partial
 
+from codegen.verify.poly import ZERO
 from codegen.verify.text.blocked.choice import written_out
 from codegen.verify.text.blocked.corners import at as corner
 from codegen.verify.text.blocked.corners import none_belongs, with_depth
@@ -28,7 +29,6 @@ from codegen.verify.text.blocked.state import (
 )
 from codegen.verify.text.integers import UNKNOWN, IntegerCondition, decided, is_test, negated, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 MEET = Node("block", "", (Node("line", "#pragma omp barrier"),))

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.verify.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.blocked.cases import Cases
 from codegen.verify.text.blocked.state import NEVER, NOUGHT, TARGET, THREAD, BufferPointer, Effects, LocalArray
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import is_known, negated, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.spans import CountedLoop, Effect, over_loop, over_team
 

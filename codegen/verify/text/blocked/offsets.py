@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from codegen.verify.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.blocked.claim import Claim, TableClaim
 from codegen.verify.text.blocked.state import NOUGHT, BlockState, BufferPointer, Heap
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW, Names
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import IntegerCondition, Integers, ge
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.read import Node, Unread
 
 COORDINATES = {"i": ROW, "j": COLUMN, "k": DEPTH}

@@ -16,6 +16,7 @@ from codegen.target.product.microkernel_rolled import whole_of
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView, Wanted, WantedTable
 from codegen.target.text.scalar import scalar
+from codegen.verify.poly import Poly, poly, var
 from codegen.verify.text.blocked.choice import kernel_call
 from codegen.verify.text.blocked.claim import Claim, PackedOperand, TableClaim
 from codegen.verify.text.blocked.copies import copies_as_loops
@@ -29,7 +30,6 @@ from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import vector_types
 from codegen.verify.text.layout import layout
-from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.printed import product_blocks
 from codegen.verify.text.proven import form_key, is_proven, made
 from codegen.verify.text.read import Node, Unread, read_expression, read_functions, read_statements

@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from codegen.verify.poly import ONE, ZERO, Poly
 from codegen.verify.text.blocked.claim import Claim
 from codegen.verify.text.blocked.corners import all_belong, with_depth
 from codegen.verify.text.compare import Names, same
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
-from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import CountedLoop, Effect, Span
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from codegen.record import record
+from codegen.verify.poly import ONE, ZERO, Poly, poly
 from codegen.verify.text.blocked.claim import PackedOperand
 from codegen.verify.text.blocked.corners import all_belong, with_depth
 from codegen.verify.text.blocked.offsets import Offsets
@@ -13,7 +14,6 @@ from codegen.verify.text.blocked.state import TARGET, BufferPointer, Effects, Lo
 from codegen.verify.text.compare import COLUMN, DEPTH, ROW
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, ZERO, Poly, poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Effect, Span
 

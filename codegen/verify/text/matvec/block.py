@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.verify.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.integers import negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.matvec.operands import ME, SIZE, MatvecClaim, OperandBuffer, Operands, PointerPlace
-from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 from codegen.verify.text.spans import Case, CountedLoop, Effect, Span, agree, over_loop, over_team
 

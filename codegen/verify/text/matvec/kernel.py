@@ -13,6 +13,7 @@ import re
 from codegen.isa.model import C_TYPES, Isa
 from codegen.target.matvec.kernel import MatvecKernel, grouped, ops, second_ops, together
 from codegen.target.matvec.lines import numbered
+from codegen.verify.poly import ZERO, Poly, var
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, decided, negated, ways
 from codegen.verify.text.lanes import show, silent, vector_types
@@ -22,7 +23,6 @@ from codegen.verify.text.matvec.state import SEVERAL, K, LocalValues, MatvecStat
 from codegen.verify.text.matvec.stores import Paths
 from codegen.verify.text.matvec.terms import LaneChoice, LaneValue, TakenSteps
 from codegen.verify.text.matvec.widths import written_out
-from codegen.verify.text.poly import ZERO, Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, pointee, read_expression, read_functions
 from codegen.verify.text.unroll import unrolled
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from codegen.isa.model import Isa
 from codegen.target.matvec.shuffle import macro
+from codegen.verify.poly import Poly, poly
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, ways
 from codegen.verify.text.lanes import LaneReader, literal, show
 from codegen.verify.text.matvec.state import K, MatvecState, N, SelectedElement, Spec, Vector, within
 from codegen.verify.text.matvec.terms import UNKNOWN, ArrayElement, LaneChoice, LaneValue, TakenSteps, Terms
-from codegen.verify.text.poly import Poly, poly
 from codegen.verify.text.read import Node, Unread, nodes
 
 

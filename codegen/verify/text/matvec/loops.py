@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 from codegen.isa.model import Isa
+from codegen.verify.poly import ONE, ZERO, Poly
 from codegen.verify.text.integers import Integers, decided
 from codegen.verify.text.lanes import show
 from codegen.verify.text.matvec.lanewise import Lanewise
 from codegen.verify.text.matvec.state import SEVERAL, Front, K, LocalValues, MatvecState, N, Needed, Spec, Vector
 from codegen.verify.text.matvec.stores import Stores
 from codegen.verify.text.matvec.terms import LaneChoice, Share, TakenSteps, Terms
-from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread, nodes
 
 

@@ -12,12 +12,12 @@ from codegen.isa.model import C_TYPES
 from codegen.target.matvec.kernel import MatvecKernel, grouped
 from codegen.target.matvec.kernel import name as kernel_name
 from codegen.target.matvec.view import MatvecWanted
+from codegen.verify.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.compare import DEPTH as STEP
 from codegen.verify.text.compare import ROW, distances, neighbours, same
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import UNKNOWN, IntegerCondition, Integers, is_test
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, pointee
 from codegen.verify.text.samples import FEW
 from codegen.verify.text.spans import CountedLoop

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple, Union
 
 from codegen.scop.lanes import Lane
+from codegen.verify.poly import ZERO, Poly, poly, var
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import of_lane
 from codegen.verify.text.matvec.terms import (
@@ -17,7 +18,6 @@ from codegen.verify.text.matvec.terms import (
     TakenSteps,
     Terms,
 )
-from codegen.verify.text.poly import ZERO, Poly, poly, var
 
 N, K, SEVERAL = var("n"), var("k"), var("several")
 Vector = tuple[int, ...]

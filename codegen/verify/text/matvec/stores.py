@@ -3,6 +3,7 @@ gaps, each after the same steps of its sum; local arrays are tracked element by 
 
 from __future__ import annotations
 
+from codegen.verify.poly import ZERO, Poly, poly
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import show
 from codegen.verify.text.matvec.lanewise import Lanewise
@@ -19,7 +20,6 @@ from codegen.verify.text.matvec.state import (
     within,
 )
 from codegen.verify.text.matvec.terms import UNKNOWN, ArrayElement, LaneChoice, Share, TakenSteps, Terms
-from codegen.verify.text.poly import ZERO, Poly, poly
 from codegen.verify.text.read import Node, Unread
 
 

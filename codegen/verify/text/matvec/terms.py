@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Union
 
+from codegen.verify.poly import Poly
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import COMMUTE, plain_name
-from codegen.verify.text.poly import Poly
 
 
 class ArrayElement(NamedTuple):

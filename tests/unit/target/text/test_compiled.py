@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from codegen.target.text.compiled import Compiled
+from codegen.print.compiled import Compiled
 
 
 def render(folder: Path, monkeypatch: pytest.MonkeyPatch, write: bool = True) -> str:

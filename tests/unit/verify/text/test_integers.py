@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.verify.poly import poly, var
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
-from codegen.verify.text.poly import poly, var
 from codegen.verify.text.read import Unread, read_expression
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.verify.poly import poly, var
 from codegen.verify.text.blocked.product import wrong_products
 from codegen.verify.text.check import wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.linear import never
-from codegen.verify.text.poly import poly, var
 from tests.unit.verify.text.blocked.test_product import changed, printed
 
 BAND = """void f(int n, int m, double A[n][n], double B[n][m], double C[n][m])

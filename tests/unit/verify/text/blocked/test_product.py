@@ -21,11 +21,11 @@ from codegen.source_file import open_source
 from codegen.target.emit import RegionText, Surroundings, emit_region
 from codegen.target.product.blocked import ProductPrinter
 from codegen.target.product.microkernel import MicroKernel, micro_kernel
+from codegen.verify.poly import poly, var
 from codegen.verify.text.blocked.product import wrong_products
 from codegen.verify.text.check import wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.kernel import wrong_kernel
-from codegen.verify.text.poly import poly, var
 
 SOURCE = """void f(int n, int m, int l, double alpha, double A[n][l], double B[l][m], double C[n][m])
 {

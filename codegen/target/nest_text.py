@@ -1,4 +1,4 @@
-"""Prints a contraction in exactly its given loop order as a C function."""
+"""Text of contractions in exactly their given loop order: functions, and what stands above them in a file."""
 
 from __future__ import annotations
 
@@ -7,37 +7,22 @@ from collections.abc import Iterable
 from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa
 from codegen.isa.text import BARRIER, PREFETCH
-from codegen.lower.nest.contraction import show as show_problem
-from codegen.lower.nest.kernel import KEPT, NestKernel, Options
-from codegen.lower.nest.loops import Loop, show_nest
+from codegen.lower.nest.build import kernel_function, nest_function
+from codegen.lower.nest.kernel import NestKernel, Options
+from codegen.lower.nest.loops import Loop
 from codegen.lower.nest.schedule import NestSchedule
-from codegen.target.nest.writer import NestWriter
-from codegen.target.text.templates import environment
+from codegen.print.printer import print_function
+from codegen.print.templates import environment
 
 
-def nest_text(
-    name: str, compute: tuple[Loop, ...], plan: NestSchedule, isa: Isa, options: Options, static: bool = False
-) -> str:
+def nest_text(name: str, compute: tuple[Loop, ...], plan: NestSchedule, isa: Isa, options: Options) -> str:
     """The function `void name(const T *a, const T *b, T *c)`; what it needs above it is `prelude`'s."""
-    return (
-        environment()
-        .get_template("nest.c.j2")
-        .render(
-            problem=show_problem(plan.problem),
-            nest=show_nest(compute),
-            name=name,
-            static=static,
-            target=isa.target,
-            scalar=isa.vec(plan.problem.elem).scalar,
-            buffers=plan.buffers,
-            body=NestWriter(isa, plan, options).body(),
-        )
-    )
+    return print_function(nest_function(name, compute, plan, isa, options), isa)
 
 
 def nest_kernel(isa: Isa, kernel: NestKernel) -> str:
     """C text of the static function."""
-    return nest_text(kernel.name, kernel.nest.compute, kernel.schedule, isa, KEPT, static=True)
+    return print_function(kernel_function(isa, kernel), isa)
 
 
 def prelude(isa: Isa, texts: Iterable[str]) -> str:

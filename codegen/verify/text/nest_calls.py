@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from codegen.lower.nest.contraction import TENSORS, strides
 from codegen.target.product.view import ExactCall, WantedCall
+from codegen.verify.poly import Poly, poly, total, var
 from codegen.verify.text.compare import distances, same
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
-from codegen.verify.text.poly import Poly, poly, total, var
 from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_statements
 
 _BUFFERS = ("tw_left", "tw_right")

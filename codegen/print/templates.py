@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def environment() -> "jinja2.Environment":
     import jinja2
 
-    from codegen.target.text.compiled import Compiled
+    from codegen.print.compiled import Compiled
 
     folder = templates_dir()
     loader = jinja2.FileSystemLoader(str(folder))
@@ -33,7 +33,7 @@ def environment() -> "jinja2.Environment":
 
 def compile_all() -> None:
     """Compile every template and table, also where Python was told not to write bytecode on its own."""
-    from codegen.target.text.compiled import Compiled
+    from codegen.print.compiled import Compiled
 
     templates = environment()
     assert isinstance(templates.bytecode_cache, Compiled)

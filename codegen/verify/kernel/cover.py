@@ -11,8 +11,7 @@ from math import prod
 from typing import NamedTuple, Union
 
 from codegen.lower.nest.contraction import TENSORS, Contraction, strides
-from codegen.verify.text.poly import Poly
-from codegen.verify.text.read import Unread
+from codegen.verify.poly import Poly, Unread
 
 Triple = tuple[int, int, int]
 _APART = 64  # boxes that a loop may leave with gaps between them

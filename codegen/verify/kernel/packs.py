@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from codegen.verify.text.poly import Poly, poly
-from codegen.verify.text.read import Unread
+from codegen.kir.nodes import Buffer
+from codegen.verify.poly import Poly, Unread, poly
 
 
 class OperandElement(NamedTuple):
     """An element of an array: its offset, linear in the counters of the loops around."""
 
-    of: str
+    of: Buffer | str
     at: Poly
 
 
@@ -35,12 +35,13 @@ class Pack:
         self.number = 0
         self.used: set[int] = set()  # contents that something was read of
         self._read: dict[Poly, OperandElement] = {}
+        self._filled: set[Poly] = set()  # offsets whose places all hold something
         self._unread: set[int] = set()  # places whose elements nothing has asked for yet: they might not be there
 
     def forget(self) -> None:
         if self._unread:
             raise Unread(f"{self.name} holds elements that no point needs")
-        self.cells, self._read = {}, {}
+        self.cells, self._read, self._filled = {}, {}, set()
         self.number += 1
 
     def put(self, at: Poly, value: OperandElement | None, counters: Sequence[tuple[str, int]]) -> None:
@@ -49,7 +50,7 @@ class Pack:
         names = {(c,) for c, _ in counters}
         if set(at.terms) - names - {()}:
             raise Unread(f"{self.name} is filled elsewhere in every turn")
-        of = value.of if value else ""
+        of = str(value.of) if value else ""
         origin = Poly({m: x for m, x in value.at.terms.items() if m and m not in names}) if value else poly(0)
         first = value.at.constant if value else 0
         for digits in product(*(range(n) for _, _, n in free)):
@@ -65,15 +66,16 @@ class Pack:
         self._read = {}
         self.number += 1
 
-    def check_inside(self, at: Poly, counts: Mapping[str, int]) -> None:
-        """Every place that the offset can be is in the buffer."""
-        low = high = at.constant
-        for m, c in at.terms.items():
-            if m:
-                by = c * (counts[m[0]] - 1)
-                low, high = low + min(by, 0), high + max(by, 0)
-        if low < 0 or high >= self.size:
-            raise Unread(f"{self.name} is read at {at}, beyond its {self.size} elements")
+    def check_filled(self, at: Poly, counts: Mapping[str, int]) -> None:
+        """Refuse a read where something is not in the buffer, or was not stored to."""
+        if at in self._filled:
+            return
+        moving = [(c, counts[m[0]]) for m, c in at.terms.items() if m]
+        for digits in product(*(range(n) for _, n in moving)):
+            place = at.constant + sum(x * c for x, (c, _) in zip(digits, moving, strict=True))
+            if place not in self.cells:
+                raise Unread(f"{self.name} is read at {place}, where nothing was stored")
+        self._filled.add(at)
 
     def element(self, at: Poly, counts: Mapping[str, int]) -> OperandElement:
         """The element that stands at an offset, whatever the counters are."""

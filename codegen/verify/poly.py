@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Union
 
-from codegen.verify.text.read import Unread
+
+class Unread(Exception):
+    """The text is not what this reader knows."""
+
 
 Monomial = tuple[str, ...]  # sorted names, one for each factor
 Number = Union["Poly", int]

@@ -1,0 +1,1 @@
+"""KernelIR: the typed representation of the code that is generated, between the loop tree and the text."""
