@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "examples" / "kernels"
 HEADERS = ROOT / "tests" / "sunway" / "vendor"
 MACHINES, GRIDS = ("sw26010", "sw26010-pro"), ("16", "32", "64", "2,8", "4,8", "8,8")
-KINDS = {"host": ("-D__sw_host__",), "slave": ("-D__sw_slave__", "-D_SIMD_SLAVE")}  # what -mhost, and -mslave -msimd set
+KINDS = {"host": ("-D__sw_host__",), "slave": ("-D__sw_slave__", "-D_SIMD_SLAVE")}  # -mhost; -mslave -msimd
 # Vectors of the machine's width are none of this computer's, whose calls take them in another way.
 FLAGS = ("-std=gnu99", "-Wall", "-Werror", "-Wno-psabi", "-O2", "-S", "-o", "/dev/null")
 
