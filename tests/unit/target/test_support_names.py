@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import pytest
 
@@ -85,9 +84,9 @@ def _switches_of_others(
 ) -> list[str]:
     """A user would set what another source sets for itself."""
     return [
-        f"`{name}` is defined by {_listed(macros[kind, name])}, and {_listed(paths - set(macros[kind, name]))} asks for it"
+        f"`{name}` is defined by {_listed(own)}, and {_listed(paths - set(own))} asks for it"
         for (kind, name), paths in asked.items()
-        if kind == "host" and macros.get((kind, name)) and paths - set(macros[kind, name]) and name not in SWITCHES
+        if (own := macros.get((kind, name))) and kind == "host" and paths - set(own) and name not in SWITCHES
     ]
 
 
