@@ -319,7 +319,8 @@ REGIONS: tuple[Entry, ...] = (
     ),
     _refusal(
         "volatile",
-        "A volatile or atomic object is accessed: each access counts, in the order written.",
+        "A volatile or atomic object is accessed, be it as a counter or in a function: each access counts, in the "
+        "order written.",
         "Copy it to a plain variable before the region.",
         "extern volatile double ticks; ... A[i] = ticks;",
     ),

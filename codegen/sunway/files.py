@@ -20,13 +20,15 @@ from codegen.verify.cores.launches.meeting import wrong_barrier
 from codegen.verify.finish import broken_lines
 
 
-def master_support(parts: Sequence[SlavePart], stem: str, grid: CoreGrid, names: NameSpelling | None = None) -> str:
+def master_support(
+    parts: Sequence[SlavePart], stem: str, group: CoreGroup, grid: CoreGrid, names: NameSpelling | None = None
+) -> str:
     """What stands above the user's own text in the master file."""
     entries = [e for p in parts for e in p.entries]
     if not entries:
         return ""
     forms = any(p.conditions for p in parts)
-    facts = {"entries": entries, "stem": stem, "count": grid.count, "forms": forms}
+    facts = {"entries": entries, "stem": stem, "count": grid.count, "forms": forms, "machine": group.short_name}
     text = environment().get_template("sunway/master.h.j2").render(**facts)
     return broken_lines((names or NameSpelling()).of(text))
 
@@ -73,7 +75,7 @@ def slave_files(
         conditions={f"{entry}_args": when for p in parts for entry, when in p.conditions},
     )  # fmt: skip
     facts = {"stem": stem, "group": group, "grid": grid, "watched": " ".join(WATCHED)}
-    _check_slave(slave, functions, master_support(parts, stem, grid))
+    _check_slave(slave, functions, master_support(parts, stem, group, grid))
     of = (names or NameSpelling()).of
     return (
         ("_slave.c", broken_lines(of(slave.rstrip("\n") + "\n"))),

@@ -78,17 +78,16 @@ class Sunway(Target):
         grid, group = parse_grid(options.threads), group_for(options.machine)
         report = "\n".join(p.report for p in parts)
         return Extra(
-            master_support(parts, options.stem, grid, names),
+            master_support(parts, options.stem, group, grid, names),
             slave_files(parts, options.stem, banner, group, grid, names),
             report if names is None else names.of(report),
         )
 
     def emulator(self, options: GenOptions) -> Emulator:
         from codegen.sunway.emulation.host import ANY_FORM, WATCHED, emulator_folder
-        from codegen.sunway.plan.machine import group_for
 
         folder = emulator_folder()
-        flags = "-I", str(folder), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}", ANY_FORM
+        flags = "-I", str(folder), ANY_FORM
         return Emulator(flags, tuple(str(p) for p in sorted(folder.glob("*.c"))), watched=WATCHED)
 
     def described(self, model: Modelled, options: GenOptions) -> Sequence[str]:

@@ -18,14 +18,13 @@ class Built:
     made: Generated
     emulated: Path | None
     original: Path
-    machine: str = "sw26010"
 
     def agree(self, *sizes: int) -> Ran:
         """Run both; they must print the same. The emulator's run is returned."""
         assert self.emulated is not None
         words = [str(s) for s in sizes]
         want = run_program(self.original, words)
-        got = run_program(self.emulated, words, {"SW_MACHINE": self.machine})
+        got = run_program(self.emulated, words)
         assert got.code == 0, got.err
         assert got.out == want.out and want.code == 0
         return got

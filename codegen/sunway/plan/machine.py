@@ -72,6 +72,11 @@ class CoreGroup:
     management: ManagementCore
     assumptions: tuple[tuple[str, str], ...]  # figures that no public source gives, and what they were taken from
 
+    @property
+    def short_name(self) -> str:
+        """What the emulator calls it."""
+        return self.name.removesuffix("-cpe")
+
     def lanes(self, bytes_: int) -> int:
         """Elements in a vector, which holds as many floats as doubles."""
         return self.vector_bits // (64 if bytes_ == 4 else 8 * bytes_)
