@@ -169,6 +169,11 @@ REGIONS: tuple[Entry, ...] = (
         "std::vector<double> v(n);  /* in the region: v[i] = 0; */",
     ),
     _refusal(
+        "out-of-memory",
+        "The analysis of the region takes more memory than it may have.",
+        "Split the region, or simplify it.",
+    ),
+    _refusal(
         "parse-error",
         "The region, or a declaration it needs, is not plain C: assembler, a statement expression, "
         "a compiler extension, or a syntax error.",
