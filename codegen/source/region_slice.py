@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.source.language import C, Language
 from codegen.source.regions import Region
 
@@ -55,6 +56,7 @@ class RegionSlice:
     scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
                     `objects` members and references, as declarations of variables
     macros          names that a macro has: what is called so in the result may become something else
+    dialect         what the compiler's flags make of C here
     """
 
     region: Region
@@ -77,6 +79,7 @@ class RegionSlice:
     usings: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
+    dialect: Dialect = STANDARD
 
 
 def outside_function(region: Region, file: str, loc: Loc) -> RegionSlice:
