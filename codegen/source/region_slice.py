@@ -54,6 +54,7 @@ class RegionSlice:
     language        of the file; the text is C
     scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
                     `objects` members and references, as declarations of variables
+    enum_types      how enums are represented, by their first enumerators, where it is not by their values alone
     macros          names that a macro has: what is called so in the result may become something else
     """
 
@@ -77,6 +78,7 @@ class RegionSlice:
     usings: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
+    enum_types: tuple[tuple[str, str], ...] = ()
 
 
 def outside_function(region: Region, file: str, loc: Loc) -> RegionSlice:
