@@ -177,6 +177,11 @@ REGIONS: tuple[Entry, ...] = (
         "std::vector<double> v(n);  /* in the region: v[i] = 0; */",
     ),
     _refusal(
+        "out-of-memory",
+        "The analysis of the region takes more memory than it may have.",
+        "Split the region, or simplify it.",
+    ),
+    _refusal(
         "parse-error",
         "The region, or a declaration it needs, is not plain C: assembler, a statement expression, "
         "a compiler extension, or a syntax error.",
@@ -322,7 +327,8 @@ REGIONS: tuple[Entry, ...] = (
     ),
     _refusal(
         "volatile",
-        "A volatile or atomic object is accessed: each access counts, in the order written.",
+        "A volatile or atomic object is accessed, be it as a counter or in a function: each access counts, in the "
+        "order written.",
         "Copy it to a plain variable before the region.",
         "extern volatile double ticks; ... A[i] = ticks;",
     ),

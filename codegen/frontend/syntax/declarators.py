@@ -50,7 +50,7 @@ class TypeTable:
     def shape(self, node: c_ast.Node) -> DeclaredType:
         """The shape of a declarator's type node."""
         shape = self._shape(node)
-        words = set(getattr(node, "quals", None) or ())
+        words = {*(getattr(node, "quals", None) or ()), *(getattr(node, "dim_quals", None) or ())}
         return replace(shape, special=True) if words & {"volatile", "_Atomic"} else shape
 
     def _shape(self, node: c_ast.Node) -> DeclaredType:
