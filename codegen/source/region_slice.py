@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from codegen.diagnostics import Loc, Unsupported
+from collections.abc import Callable
+
+from codegen.diagnostics import InternalError, Loc, TilewrightError, Unsupported, fault
 from codegen.record import record
 from codegen.source.language import C, Language
 from codegen.source.regions import Region
@@ -68,7 +70,7 @@ class RegionSlice:
     root: int = -1
     span: tuple[int, int] = (0, 0)
     line: int = 0
-    refusal: Unsupported | None = None
+    refusal: Unsupported | InternalError | None = None
     thread_private: frozenset[str] = frozenset()
     named: RegionSlice | None = None
     values: tuple[tuple[str, str], ...] = ()
@@ -79,6 +81,17 @@ class RegionSlice:
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
     enum_types: tuple[tuple[str, str], ...] = ()
+
+
+def guarded(region: Region, file: str, work: Callable[[], RegionSlice]) -> RegionSlice:
+    """What `work` cuts out for a region. Where the tool fails at that, the other regions go on."""
+    try:
+        return work()
+    except TilewrightError:
+        raise
+    except Exception as error:
+        loc = Loc(file, region.first_line, 1)
+        return RegionSlice(region, "", file, refusal=InternalError("internal-error", fault(error), loc))
 
 
 def outside_function(region: Region, file: str, loc: Loc) -> RegionSlice:

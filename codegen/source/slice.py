@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.record import record
@@ -19,7 +20,7 @@ from codegen.source.layout.chunks import Chunk, declarations, split
 from codegen.source.layout.lexis import identifiers
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.preprocess import Preprocessed, display_name
-from codegen.source.region_slice import KeptDeclaration, RegionSlice, not_plain, outside_function
+from codegen.source.region_slice import KeptDeclaration, RegionSlice, guarded, not_plain, outside_function
 from codegen.source.regions import Region
 from codegen.source.statement_expressions import plain_statement_expressions
 
@@ -65,8 +66,8 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
         for name in declared:
             index.setdefault(name, []).append(at)
     unit = _Unit(pre.text, where, chunks, names, index, thread_private(pre.text))
-    return tuple(_slice(unit, main_file, region, begins[region.first_line], ends.get(region.last_line, []))
-                 for region in active)
+    sliced = (partial(_slice, unit, main_file, r, begins[r.first_line], ends.get(r.last_line, [])) for r in active)
+    return tuple(guarded(region, main_file, work) for region, work in zip(active, sliced, strict=True))
 
 
 def _of_cxx(
@@ -79,7 +80,8 @@ def _of_cxx(
     unit = TranslationUnit(pre.text, tuple(begins[r.first_line][0] for r in active), kept)
     return tuple(
         _repeated(r, file) if len(begins[r.first_line]) > 1 else
-        slice_region(unit, pre, file, r, (begins[r.first_line][0], min(ends.get(r.last_line, [-1]))))
+        guarded(r, file, partial(slice_region, unit, pre, file, r,
+                                 (begins[r.first_line][0], min(ends.get(r.last_line, [-1])))))
         for r in active
     )  # fmt: skip
 
