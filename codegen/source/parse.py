@@ -15,8 +15,8 @@ from pycparser.c_parser import CParser, ParseError
 from codegen.diagnostics import Loc, Unsupported
 from codegen.patterns import pattern
 from codegen.record import record
-from codegen.source.enums import annotated
 from codegen.source.layout.chunks import Chunk, declarations
+from codegen.source.layout.enums import annotated
 from codegen.source.layout.lexis import MARKER, blank, blank_code, identifiers
 from codegen.source.layout.linemap import LineMap
 from codegen.source.layout.statements import enclosing

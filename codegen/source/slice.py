@@ -13,10 +13,10 @@ from functools import partial
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.record import record
-from codegen.source.enums import enum_types, has_annotations
 from codegen.source.gnu import beyond, builtin_types, clean, is_pure, plain_assertions, thread_private
 from codegen.source.language import CXX
 from codegen.source.layout.chunks import Chunk, declarations, split
+from codegen.source.layout.enums import enum_types, has_annotations
 from codegen.source.layout.lexis import identifiers
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.preprocess import Preprocessed, display_name

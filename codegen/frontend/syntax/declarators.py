@@ -13,7 +13,7 @@ from pycparser import c_ast, c_generator
 from codegen.frontend.syntax.constants import constant
 from codegen.record import mutable, record
 from codegen.scop.types import INT, SIGNED, UNSIGNED, CType
-from codegen.source.enums import TYPE
+from codegen.source.layout.enums import TYPE
 
 # Width and signedness of C's integer keywords on LP64, by their sorted spelling.
 _INT_BITS = {"char": 8, "short": 16, "int": 32, "long": 64, "longlong": 64, "_Bool": 8}

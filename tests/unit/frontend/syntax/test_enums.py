@@ -9,8 +9,8 @@ import pytest
 from pycparser.c_parser import CParser
 
 from codegen.frontend.syntax.declarators import build_type_table, enum_constants
-from codegen.source.enums import annotated, enum_types
 from codegen.source.gnu import clean
+from codegen.source.layout.enums import annotated, enum_types
 from tests.compilers import with_openmp
 
 BODIES = (
