@@ -96,7 +96,7 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
         slices = with_names(path, text, options.cpp, pre, slices, found)
     macros = macro_names(pre.changes, text)
     slices = tuple(replace(s, macros=macros, named=s.named and replace(s.named, macros=macros)) for s in slices)
-    return Opened(name, text, regions, slices, pre.deps, pre, found)
+    return target.opened(Opened(name, text, regions, slices, pre.deps, pre, found), options)
 
 
 def load_all(regions: int = 1) -> None:

@@ -134,6 +134,14 @@ REGIONS: tuple[Entry, ...] = (
         "Move inner loops to a region of their own, or split the expression.",
     ),
     _refusal(
+        "no-communicator",
+        "With `--target mpi`, the program calls MPI itself, other regions name a communicator whose ranks hold the "
+        "same data, and this one does not: its arrays may be each rank's own.",
+        "Write `#pragma tilewright comm(EXPR)` before it, or give `--comm EXPR`, if all ranks hold the same data "
+        "there.",
+        "#pragma tilewright comm(MPI_COMM_WORLD)",
+    ),
+    _refusal(
         "no-parallelism",
         "With `--target sunway`: no loop of the region can run on the compute cores in parallel, so it "
         "stays on the management core. With `--target cuda`, `hip` or `opencl`: none around the statement can run on "
