@@ -12,7 +12,7 @@ import islpy as isl
 from codegen.ast.ctree import CNode
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
-from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
+from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity, Unsupported, fault
 from codegen.lower.requested_forms import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
@@ -125,6 +125,20 @@ def refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
     words = f"region {index} is left as it is: {error.message}"
     warning = Diagnostic(Severity.WARNING, "region-refused", words, loc, notes=error.notes())
     return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({error.id})", (warning,))
+
+
+def failed(s: RegionSlice, error: Exception) -> RegionOutcome:
+    """The tool failed on the region, which stays as it was. The message has the evidence with it."""
+    import traceback  # only then: start-up time counts in a build
+
+    loc, index = Loc(s.file, s.region.first_line, 1), s.region.index
+    words = f"region {index} is left as it is: internal error: {fault(error)}"
+    told: list[str] = getattr(error, "__notes__", [])  # by a child
+    trace = "".join(told or traceback.format_exception(error))
+    id = error.id if isinstance(error, InternalError) else "internal-error"
+    note = Diagnostic(Severity.NOTE, id, "this is a fault of the tool", loc, "please report it", trace=trace)
+    warning = Diagnostic(Severity.WARNING, "region-refused", words, loc, notes=(note,))
+    return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({id})", (warning,))
 
 
 def left_out(s: RegionSlice, gain: Gain) -> RegionOutcome:

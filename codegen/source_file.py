@@ -99,7 +99,7 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
     macros = macro_names(pre.changes, text)
     spoken = dialects(pre, compiler_words(options.cpp, path), [s.line for s in slices])
     slices = tuple(_with_facts(s, macros, spoken[s.line]) for s in slices)
-    return Opened(name, text, regions, slices, pre.deps, pre, found)
+    return target.opened(Opened(name, text, regions, slices, pre.deps, pre, found), options)
 
 
 def _with_facts(s: RegionSlice, macros: frozenset[str], dialect: Dialect) -> RegionSlice:

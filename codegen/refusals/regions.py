@@ -143,6 +143,14 @@ REGIONS: tuple[Entry, ...] = (
         "Move inner loops to a region of their own, or split the expression.",
     ),
     _refusal(
+        "no-communicator",
+        "With `--target mpi`, the program calls MPI itself, other regions name a communicator whose ranks hold the "
+        "same data, and this one does not: its arrays may be each rank's own.",
+        "Write `#pragma tilewright comm(EXPR)` before it, or give `--comm EXPR`, if all ranks hold the same data "
+        "there.",
+        "#pragma tilewright comm(MPI_COMM_WORLD)",
+    ),
+    _refusal(
         "no-parallelism",
         "With `--target sunway`: no loop of the region can run on the compute cores in parallel, so it "
         "stays on the management core. With `--target cuda`, `hip` or `opencl`: none around the statement can run on "
@@ -176,6 +184,11 @@ REGIONS: tuple[Entry, ...] = (
         "reference, a template, `auto`, a lambda, a member of the object, an overloaded function.",
         "Take a pointer to the elements, or put the value into a variable of an arithmetic type, before the region.",
         "std::vector<double> v(n);  /* in the region: v[i] = 0; */",
+    ),
+    _refusal(
+        "out-of-memory",
+        "The analysis of the region takes more memory than it may have.",
+        "Split the region, or simplify it.",
     ),
     _refusal(
         "parse-error",
@@ -323,7 +336,8 @@ REGIONS: tuple[Entry, ...] = (
     ),
     _refusal(
         "volatile",
-        "A volatile or atomic object is accessed: each access counts, in the order written.",
+        "A volatile or atomic object is accessed, be it as a counter or in a function: each access counts, in the "
+        "order written.",
         "Copy it to a plain variable before the region.",
         "extern volatile double ticks; ... A[i] = ticks;",
     ),

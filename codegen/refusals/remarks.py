@@ -251,13 +251,15 @@ REMARKS: tuple[Entry, ...] = (
     Entry(
         "internal-error",
         INTERNAL,
-        "The tool failed; the message names a folder with all that is needed to repeat it.",
+        "The tool failed; the message names a folder with all that is needed to repeat it. Where that was at one "
+        "region, this region alone is left as it is, and the message is a note of `region-refused`; else nothing is "
+        "written.",
         "Report it.",
     ),
     Entry(
         "worker-died",
         INTERNAL,
-        "The process that analyses a region ended without an answer.",
+        "The process that analyses a region ended without an answer. The region is left as it is.",
         "Report it; splitting the region may avoid it.",
     ),
 )

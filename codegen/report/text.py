@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.ast.ctree import Instance
 from codegen.ast.ctree import walk as walk_code
 from codegen.children.worker import Died, run_limited
-from codegen.diagnostics import Unsupported
+from codegen.diagnostics import InputError, Unsupported, fault
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
@@ -61,6 +61,10 @@ def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]
         return ["  left as it is: its expressions are nested too deeply [nesting-too-deep]"]
     except Died:
         return ["  left as it is: the analysis crashed [worker-died]"]
+    except InputError:
+        raise
+    except Exception as error:
+        return [f"  left as it is: internal error: {fault(error)}; please report it [internal-error]"]
 
 
 def _region(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:

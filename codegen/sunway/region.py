@@ -28,7 +28,7 @@ from codegen.sunway.expressible import check_expressible
 from codegen.sunway.forms import SizedForm, other_forms, usual_form
 from codegen.sunway.plan.gathered import why_not, with_permission
 from codegen.sunway.plan.launch_options import STYLES, USUAL, TypicalSizes
-from codegen.sunway.plan.machine import CoreGroup, group_for
+from codegen.sunway.plan.machine import CoreGroup, group_of
 from codegen.sunway.plan.solves import solve_plan
 from codegen.sunway.plan.strategy import TileSizer, split_plan, sunway_plan
 from codegen.sunway.plan.threads import CoreGrid, parse_grid
@@ -73,7 +73,7 @@ def author_of(
 ) -> tuple[CoreGrid, CoreGroup, TileSizer]:
     """Who decides on tiles, for tiles that take this part of local memory and loops of about these sizes."""
     grid = parse_grid(options.threads)
-    group = group_for(options.machine)
+    group = group_of(options)
     return grid, group, FixedSizes(32) if options.scheme.startswith("published") else TileModel(
         group, grid, STYLES[options.scheme].mesh, share, sizes.extents
     )
@@ -224,7 +224,7 @@ def _solve(model: Modelled, options: GenOptions, share: float, operations: int) 
         return None
     try:
         with at_most(operations):
-            found = solve_plan(model.program, group_for(options.machine), share)
+            found = solve_plan(model.program, group_of(options), share)
     except (Exhausted, isl.Error, InputError):
         return None
     return None if found is None else attempt(model, lambda: found, {}, operations)[0]

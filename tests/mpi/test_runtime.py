@@ -23,9 +23,9 @@ int main(void)
     return 8;
   /* thick blocks: tiles of 8 steps; thin ones: step by step; and no more steps than there are, up to a whole tile */
   const long many[] = { 4000 }, few[] = { 16 };
-  if (tw_steps(3e9, 100, 2, 8, 1, 1, many) % 8 || tw_steps(3e9, 100, 2, 8, 1, 1, many) < 8
-      || tw_steps(1e9, 100, 2, 8, 1, 1, few) != 1 || tw_steps(1e8, 3, 2, 8, 1, 1, many) > 8
-      || tw_steps(3e9, 100, 2, 1, 0, 1, many) != 1)
+  if (tw_wide_steps(3e9, 100, 2, 8, 1, 1, many) % 8 || tw_wide_steps(3e9, 100, 2, 8, 1, 1, many) < 8
+      || tw_wide_steps(1e9, 100, 2, 8, 1, 1, few) != 1 || tw_wide_steps(1e8, 3, 2, 8, 1, 1, many) > 8
+      || tw_wide_steps(3e9, 100, 2, 1, 0, 1, many) != 1)
     return 9;
   for (tw_world.size = 1; tw_world.size < 12; tw_world.size++)
     for (long first = -3; first < 4; first++)

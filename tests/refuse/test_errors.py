@@ -58,6 +58,8 @@ ERRORS = {
     "bad-plan": lambda: (REGION, _plan("region 1\n  sing i\n"), "p.plan", 2),
     "illegal-plan": lambda: (REGION, _plan("region 1\n  reverse i\n"), "p.plan", 2),
     "name-taken": lambda: (REGION.replace("A", "my_min"), (*_plan("region 1\n  tile i:9\n"), "--prefix=my"), "in.c", 1),
+    "bad-communicator": lambda: (REGION, ("--target", "mpi", "--comm", "comm = half"), "--comm", 0),
+    "mpi-program": lambda: ("int MPI_Barrier(int);\n" + REGION, ("--target", "mpi"), "in.c", 1),
     "bad-distribution": lambda: (REGION, ("--target", "mpi", "--distribute", "A: rows"), "--distribute", 0),
     "bad-network": lambda: (REGION, ("--target", "mpi", "--network", "pigeons"), "--network", 0),
     "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),
@@ -182,8 +184,10 @@ def test_a_crash_of_isl_leads_to_a_simpler_plan(gen, monkeypatch: pytest.MonkeyP
 def test_internal_errors_keep_their_evidence(gen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codegen.region.process_region", lambda *a: os._exit(9))
     code, out, messages = gen(REGION, "-o", "out.c")
-    assert (code, out) == (70, "") and not Path("out.c").exists()
-    assert messages[0]["id"] == "internal-error" and "worker-died" in messages[0]["message"]
+    assert (code, out) == (0, "") and "A[i] = A[i - 1] + 1.0;" in Path("out.c").read_text(encoding="utf-8")
+    (note,) = messages[0]["notes"]
+    assert (messages[0]["id"], note["id"], note["line"]) == ("region-refused", "worker-died", 3)
     (saved,) = Path("tmp").iterdir()
+    assert str(saved) in note["hint"]
     assert (saved / "input.c").read_text(encoding="utf-8") == REGION
     assert {e.id for e in TABLE if e.family == INTERNAL} == {"internal-error", "worker-died"}

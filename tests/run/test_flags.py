@@ -124,6 +124,21 @@ void f(int n, int *a)
 }
 int main(void) { static int a[8]; f(-8, a); f(-2147483647 - 1, a); printf("%d\\n", a[7]); }
 """
+SHORT_ENUM = """\
+#include <stdio.h>
+enum kind { A, B, C };
+void f(int n, const int *from, int *a)
+{
+  enum kind k;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    k = (enum kind)from[i];
+    a[i] = k + 1;
+  }
+#pragma endscop
+}
+int main(void) { int b[4] = {1, 255, 256, 300}, a[4]; f(4, b, a); printf("%d %d %d %d\\n", a[0], a[1], a[2], a[3]); }
+"""
 OWN_SQRT = """\
 #include <stdio.h>
 double sqrt(double x);
@@ -145,6 +160,7 @@ PROGRAMS = {
     "wrapped-bound": ("-fwrapv", WRAPPED_BOUND, "1 1"),
     "wrapped-sum": ("-fwrapv", WRAPPED_SUM, None),
     "wrapped-negation": ("-fwrapv", WRAPPED_NEGATION, "1"),
+    "short-enum": ("-fshort-enums", SHORT_ENUM, "2 256 1 45"),
     "own-sqrt": ("-fno-builtin", OWN_SQRT, "1 4 4"),
     "own-sqrt-by-name": ("-fno-builtin-sqrt", OWN_SQRT, "1 4 4"),
     "may-alias": ("", BOUND.replace("struct S {", "typedef double any __attribute__((may_alias));\nstruct S {")

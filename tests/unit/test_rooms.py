@@ -33,7 +33,7 @@ PARTS = {
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),
     "lower": ("nest",),
     "gpu": ("plan", "registers", "body", "transfers", "tiles", "staged", "steps", "stream", "resident"),
-    "mpi": ("counting", "phases", "layout", "grid", "network", "blocks", "phase_program", "boxes", "pairs",
+    "mpi": ("program", "counting", "phases", "layout", "grid", "network", "blocks", "phase_program", "boxes", "pairs",
             "messages", "panels", "overlap", "cyclic", "variables", "wide", "trees", "share",
             "predict", "text"),
     "target": ("text", "finish", "guards", "vector", "product", "matvec", "dispatch"),

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.parameters.derived import Before, before_region
-from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.constants import int_constant
 from codegen.frontend.syntax.origins import origins_of
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import items_of, names, nodes

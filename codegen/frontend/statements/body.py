@@ -16,7 +16,8 @@ from codegen.frontend.expressions.affine import NotAffine, c_text
 from codegen.frontend.expressions.paths import exact, implied
 from codegen.frontend.memory.places import Places
 from codegen.frontend.memory.pointer_elements import pointer_type
-from codegen.frontend.syntax.declarators import int_constant, type_text
+from codegen.frontend.syntax.constants import int_constant
+from codegen.frontend.syntax.declarators import type_text
 from codegen.frontend.syntax.purity import NANS, is_pure
 from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable

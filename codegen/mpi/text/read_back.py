@@ -36,7 +36,7 @@ from codegen.verify.text.read import Node, Unread, read_expression, read_stateme
 _WAIT = "tw_wait();"
 _MESSAGES = "tw_messages()"
 _HELD = pattern(r"tw_(?:enter_blocks|leave_blocks|outside|whole_box)\(.*\);")
-_DEPTH = pattern(r"const long tw_depth = tw_steps\(.*\);")
+_DEPTH = pattern(r"const long tw_depth = tw_wide_steps\(.*\);")
 _FEW = pattern(rf"tw_few_tiles\({STEPS[1]} - {STEPS[0]}, \d+\)")
 _TYPES = {("float", 64): "MPI_DOUBLE", ("float", 32): "MPI_FLOAT"}
 
