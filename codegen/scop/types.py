@@ -55,6 +55,11 @@ UNSIGNED = {
     for bits, word in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
 }
 
+SIGNED = {
+    bits: CType(word, "int", bits, True)
+    for bits, word in ((8, "signed char"), (16, "short"), (32, "int"), (64, "long"))
+}
+
 
 def promote(t: CType) -> CType:
     """C's integer promotion."""

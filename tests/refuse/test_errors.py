@@ -58,6 +58,8 @@ ERRORS = {
     "bad-plan": lambda: (REGION, _plan("region 1\n  sing i\n"), "p.plan", 2),
     "illegal-plan": lambda: (REGION, _plan("region 1\n  reverse i\n"), "p.plan", 2),
     "name-taken": lambda: (REGION.replace("A", "my_min"), (*_plan("region 1\n  tile i:9\n"), "--prefix=my"), "in.c", 1),
+    "bad-communicator": lambda: (REGION, ("--target", "mpi", "--comm", "comm = half"), "--comm", 0),
+    "mpi-program": lambda: ("int MPI_Barrier(int);\n" + REGION, ("--target", "mpi"), "in.c", 1),
     "bad-distribution": lambda: (REGION, ("--target", "mpi", "--distribute", "A: rows"), "--distribute", 0),
     "bad-network": lambda: (REGION, ("--target", "mpi", "--network", "pigeons"), "--network", 0),
     "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),

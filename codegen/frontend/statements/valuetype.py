@@ -7,7 +7,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.constants import int_constant
 from codegen.frontend.syntax.purity import MATH_NAMES
 from codegen.scop.types import INT, LONG, CType, common, promote
 

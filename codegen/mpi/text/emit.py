@@ -11,6 +11,7 @@ from typing import Any
 from codegen.hosts.variants import read_back
 from codegen.mpi.messages import sent_when
 from codegen.mpi.phases import Cut, Unproven
+from codegen.mpi.program import communicator
 from codegen.mpi.text.cost import pays_test
 from codegen.mpi.text.phase_text import check_text
 from codegen.mpi.text.views import RankViews
@@ -60,7 +61,8 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     helpers = ranks.helpers
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
     alias = overlap_test(scop, job.options.assume_no_alias, job.options.check_alias)
-    guard = _guard(ranks, ints, alias.text)
+    comm = communicator(s.region, s.file, job.options)
+    guard = _guard(ranks, ints, alias.text, f"tw_ranks_of({comm.text})" if comm else "tw_ranks()")
     summary = f"ranks over {', '.join(dict.fromkeys(name for q in ranks.cut.shared for name in q.names(scop)))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
     values: dict[str, Any] = {
@@ -101,12 +103,12 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     return RanksText(text, done.helpers, done.called, done.names, summary, _remark(ranks), ranks.cut)
 
 
-def _guard(ranks: RankViews, ints: IntPrinter, apart: str) -> str:
-    """When several ranks share the region."""
+def _guard(ranks: RankViews, ints: IntPrinter, apart: str, several: str) -> str:
+    """When ranks share the region; `several` is how many there are."""
     moves = [x for x, _ in ranks.found]
     pays = "" if any(b.arrays for b in ranks.blocks) else pays_test(ranks.program, ranks.cut, moves, ints)
     turns = "tw_turns_pay()" if pays and any(q.ordered for q in ranks.cut.shared) else ""
-    return all_of((guard_text(ranks.scop, ints), apart, "tw_ranks() > 1", turns, pays))
+    return all_of((guard_text(ranks.scop, ints), apart, f"{several} > 1", turns, pays))
 
 
 def _prove_finish(base: RegionText, done: FinishedText, others: Sequence[RegionText], names: NameSpelling) -> None:
