@@ -13,7 +13,7 @@ from codegen.scop.types import INT, LONG, CType, common, promote
 Constant = tuple[int, CType]
 TypeOf = Callable[[c_ast.Node], CType | None]  # of the type of a cast or of `sizeof`; None where it is no integer
 UINT = CType("unsigned", "int", 32, False)
-ULONG = CType("unsigned long", "int", 64, False)
+ULONG = CType("unsigned long long", "int", 64, False)
 MOST_DIGITS = 66  # 64 bits, written as 0b
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
 _COMPARED: Mapping[str, Callable[[int, int], bool]] = {
