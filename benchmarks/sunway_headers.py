@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "examples" / "kernels"
 HEADERS = ROOT / "tests" / "sunway" / "vendor"
 MACHINES, GRIDS = ("sw26010", "sw26010-pro"), ("16", "32", "64", "2,8", "4,8", "8,8")
+KINDS = {"host": ("-D__sw_host__",), "slave": ("-D__sw_slave__", "-D_SIMD_SLAVE")}  # -mhost; -mslave -msimd
 # Vectors of the machine's width are none of this computer's, whose calls take them in another way.
 FLAGS = ("-std=gnu99", "-Wall", "-Werror", "-Wno-psabi", "-O2", "-S", "-o", "/dev/null")
 
@@ -71,7 +72,7 @@ def compiled_files(case: HeaderCase, folder: Path) -> HeaderOutcome:
 
 
 def _compile(headers: Path, kind: str, source: Path) -> str:
-    command = ["gcc", *FLAGS, f"-D__sw_{kind}__", "-I", str(headers), "-I", str(KERNELS), str(source)]
+    command = ["gcc", *FLAGS, *KINDS[kind], "-I", str(headers), "-I", str(KERNELS), str(source)]
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 

@@ -26,7 +26,7 @@ from codegen.source.nests import SourceNest, constant_parameters, find_nests
 from codegen.source.preprocess import display_name
 from codegen.source.regions import Region, find_regions
 from codegen.source_file import Opened, Performed, check_plan_regions, decided, inactive, open_regions
-from codegen.supervise import run_region
+from codegen.supervise import answered, run_region
 
 if TYPE_CHECKING:
     from codegen.region import RegionOutcome
@@ -175,7 +175,7 @@ def _tried(
                 yield _Try(c, source)
                 continue
             try:
-                yield _Try(c, source, next(made)())
+                yield _Try(c, source, answered(slices[c.region.index], next(made)))
             except Exception as error:
                 if c.nest is None:
                     raise

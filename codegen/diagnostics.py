@@ -39,7 +39,8 @@ class Loc:
 
 @record
 class Diagnostic:
-    """One message. `kind` is the remark family (passed, missed, analysis) and empty for the rest."""
+    """One message. `kind` is the remark family (passed, missed, analysis) and empty for the rest; `trace` is the
+    traceback of a fault of the tool that it tells of."""
 
     severity: Severity
     id: str
@@ -48,6 +49,7 @@ class Diagnostic:
     hint: str = ""
     kind: str = ""
     notes: tuple["Diagnostic", ...] = ()
+    trace: str = ""
 
 
 class TilewrightError(Exception):
@@ -102,6 +104,12 @@ def gathered(found: Iterable[Unsupported]) -> Unsupported:
         once.setdefault((e.id, e.loc.file, e.loc.line), e)
     first, *others = sorted(once.values(), key=lambda e: (e.loc.line, e.loc.col))[:MOST_REFUSALS]
     return Unsupported(first.id, first.message, first.loc, first.hint, tuple(others))
+
+
+def fault(error: Exception) -> str:
+    """An exception that is a fault of the tool, in one line."""
+    text = error.message if isinstance(error, TilewrightError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())
 
 
 class InternalError(TilewrightError):

@@ -72,6 +72,11 @@ class LimitPassed(Exception):
         """Was it processor time? How long a machine takes for something else says nothing about the input."""
         return "processor time" in str(self)
 
+    @property
+    def memory(self) -> bool:
+        """Was it memory?"""
+        return "of memory" in str(self)
+
 
 @record
 class Ended:

@@ -63,6 +63,7 @@ class GenOptions:
     scheme: str = "full"  # sunway: see sunway/plan/launch_options.py
     network: str = NETWORK  # mpi: what lies between ranks
     distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'
+    comm: str = ""  # mpi: a C expression for the communicator whose ranks all hold the same data
     arrays: str = "host"  # devices: where the arrays of regions are
     device: str = "generic"  # which device, or a file that describes one
     auto: bool = False  # nests that nobody marked, too, where they gain

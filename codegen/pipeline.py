@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import field, replace
 from functools import partial
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from codegen.children.side_by_side import at_once, side_by_side
-from codegen.diagnostics import Diagnostic, Loc
+from codegen.diagnostics import Diagnostic, Loc, TilewrightError
 from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
@@ -22,7 +22,7 @@ from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written
 from codegen.source.splice import splice
 from codegen.source_file import Opened, Performed, check_plan_regions, decided, inactive, no_region, open_source
-from codegen.supervise import run_region
+from codegen.supervise import answered, run_region
 from codegen.target.finish.lines import line_name
 from codegen.target.support import SupportOptions
 from codegen.targets.base import Extra
@@ -86,9 +86,46 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         banner = _banner(source, options, "", True)
         extra = target.extra((), options, banner, None)
         return Generated(banner + source.text, (), done.messages, source.deps, "", extra, nests=done.nests)
-    made = _printed(done, options, target, machine)
+    try:
+        made = _printed(done, options, target, machine)
+    except TilewrightError:
+        raise
+    except Exception as error:
+        made = _without_failing(done, error, lambda some: _printed(some, options, target, machine))
     clock.append(("printing", time.perf_counter()))
     return replace(made, seconds=tuple((name, b - a) for (_, a), (name, b) in pairwise(clock)), nests=done.nests)
+
+
+def _without_failing(done: Performed, error: Exception, printed: Callable[[Performed], Generated]) -> Generated:
+    """The new file where the tool failed at printing it: regions that fail by themselves stay as they were, or all."""
+    changed = {o.index for o in done.outcomes if o.text is not None}
+    failing: dict[int, Exception] = {}
+    for index in changed:
+        try:
+            printed(_left(done, dict.fromkeys(changed - {index}, error)))
+        except Exception as own:
+            failing[index] = own
+    for left in (failing, dict.fromkeys(changed, error)):
+        try:
+            if left:
+                return printed(_left(done, left))
+        except Exception as again:
+            error = again
+    raise error
+
+
+def _left(done: Performed, errors: Mapping[int, Exception]) -> Performed:
+    """The file with some regions left as they were, after faults of the tool."""
+    from codegen.region import failed
+
+    source, outcomes, messages = done.source, list(done.outcomes), list(done.messages)
+    for k, o in enumerate(done.outcomes):
+        if o.index in errors:
+            region = next(r for r in source.regions if r.index == o.index)
+            said = (*o.diagnostics, *decided(source, region, o))
+            outcomes[k] = failed(next(s for s in source.slices if s.region.index == o.index), errors[o.index])
+            messages = [*(m for m in messages if m not in said), *outcomes[k].diagnostics]
+    return replace(done, outcomes=tuple(outcomes), messages=tuple(messages))
 
 
 def _printed(done: Performed, options: GenOptions, target: Target, machine: Machine) -> Generated:
@@ -218,6 +255,8 @@ def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
 
         return explore(path, text, options, machine)
     source = open_source(path, text, options)
+    if not contracts(options, text):
+        options = replace(options, fp_contract="off")  # whatever said so
     check_plan_regions(source, options)
     clock = [("reading", time.perf_counter())]
     outcomes: list[RegionOutcome] = []
@@ -232,7 +271,7 @@ def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
             if region.index not in by_index:
                 messages.append(inactive(region, source.name))
                 continue
-            outcome = next(made)()
+            outcome = answered(by_index[region.index], next(made))
             clock.append((f"region {region.index}", time.perf_counter()))
             outcomes.append(outcome)
             messages += (*outcome.diagnostics, *decided(source, region, outcome))

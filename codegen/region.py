@@ -12,7 +12,7 @@ import islpy as isl
 from codegen.ast.ctree import CNode
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
-from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
+from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity, Unsupported, fault
 from codegen.lower.requested_forms import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
@@ -48,6 +48,7 @@ from codegen.verify.storage import SHARED_BY
 # Which parts of a region's counted work the authors of plans get, from ambitious to plain; the model has had its own.
 # Past its part, an author makes room for the next.
 AUTHORS = (4, 4, 8, 8)
+EMPTY = "empty"  # the summary of a region without statements
 
 
 @record
@@ -95,7 +96,7 @@ def process_region(
     try:
         model = model_region(s, options)
         if model is None:
-            return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", "empty", ())
+            return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", EMPTY, ())
         try:
             return target_named(options.target).process(RegionJob(s, model, original, options, machine, crashed))
         except Unsupported:
@@ -125,6 +126,20 @@ def refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
     words = f"region {index} is left as it is: {error.message}"
     warning = Diagnostic(Severity.WARNING, "region-refused", words, loc, notes=error.notes())
     return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({error.id})", (warning,))
+
+
+def failed(s: RegionSlice, error: Exception) -> RegionOutcome:
+    """The tool failed on the region, which stays as it was. The message has the evidence with it."""
+    import traceback  # only then: start-up time counts in a build
+
+    loc, index = Loc(s.file, s.region.first_line, 1), s.region.index
+    words = f"region {index} is left as it is: internal error: {fault(error)}"
+    told: list[str] = getattr(error, "__notes__", [])  # by a child
+    trace = "".join(told or traceback.format_exception(error))
+    id = error.id if isinstance(error, InternalError) else "internal-error"
+    note = Diagnostic(Severity.NOTE, id, "this is a fault of the tool", loc, "please report it", trace=trace)
+    warning = Diagnostic(Severity.WARNING, "region-refused", words, loc, notes=(note,))
+    return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({id})", (warning,))
 
 
 def left_out(s: RegionSlice, gain: Gain) -> RegionOutcome:
@@ -204,13 +219,20 @@ def attempt(
     if made is not None and not findings:
         tried[text] = made
         return made, None
-    severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
-    return None, simpler(loc, findings[0].message, severity)
+    why = findings[0].message
+    if findings[0].check in ("storage", "effort"):
+        return None, simpler(loc, why)
+    return None, given_up(loc, f"it could not be {'carried out' if findings[0].check == 'plan' else 'proven'}: {why}")
 
 
-def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:
+def simpler(loc: Loc, why: str) -> Diagnostic:
     """The remark that a plan did not work out."""
-    return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
+    return Diagnostic(Severity.REMARK, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
+
+
+def given_up(loc: Loc, why: str) -> Diagnostic:
+    """The warning that a faster plan was given up, since it or its text could not be proven: a fault of the tool."""
+    return Diagnostic(Severity.WARNING, "unproven", f"a faster plan was given up, since {why}", loc, kind="missed")
 
 
 def _by_user_plan(model: Modelled, plan: Plan, wider: bool = False) -> ProvenRegion:

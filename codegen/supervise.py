@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codegen.children.worker import Died, run_again_after_crashes, run_limited
-from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity, TilewrightError, Unsupported
+from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity, Unsupported
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine
 from codegen.options import GenOptions
@@ -26,11 +26,37 @@ if TYPE_CHECKING:
     from codegen.target.finish.links import Links
 
 # Refusals after which smaller pieces may do.
-_TOO_LARGE = frozenset({"timeout", "no-proof", "region-too-large", "no-parallelism"})
+_TOO_LARGE = frozenset({"timeout", "no-proof", "region-too-large", "no-parallelism", "out-of-memory"})
+_FAULTS = frozenset({"internal-error", "worker-died"})
 
 
 def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
-    """One region. One that is large is taken in pieces, as is one that asks too much as a whole. Of one that is not
+    """One region. Raises InputError only: a fault of the tool leaves the region as it is, with a report."""
+    return answered(s, lambda: _run_region(source, s, options, machine))
+
+
+def answered(s: RegionSlice, work: Callable[[], RegionOutcome]) -> RegionOutcome:
+    """The outcome that `work` gives for a region, whatever goes wrong in it."""
+    from codegen.region import failed, refused
+
+    try:
+        return work()
+    except InputError:
+        raise
+    except Unsupported as error:
+        return refused(s, error)
+    except Died:
+        return failed(s, InternalError("worker-died", "the process that analyses it ended without an answer", _loc(s)))
+    except Exception as error:
+        return failed(s, error)
+
+
+def _loc(s: RegionSlice) -> Loc:
+    return Loc(s.file, s.region.first_line, 1)
+
+
+def _run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
+    """One that is large is taken in pieces, as is one that asks too much as a whole. Of one that is not
     understood as a whole, the parts that are."""
     parts = _planned(s, options)
     early = bool(parts) or s.text.count(";", *s.span) > WHOLE
@@ -42,7 +68,7 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
         return _in_pieces(source, s, found.pieces, options, machine, None)
     whole = _run(source, s, written(source.text, s.region), options, machine)
     why = _refusal(whole)
-    if not why or parts:
+    if not why or parts or why in _FAULTS:
         return whole
     found = RegionPieces((), 0) if why not in _TOO_LARGE else found if early else _cut(source, s, options)
     if not found.pieces:
@@ -111,7 +137,7 @@ def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], 
 
     try:
         return run_limited(work, analysis(options.timeout))
-    except (LimitPassed, TilewrightError, RecursionError, Died):  # the analysis of the whole says it better
+    except Exception:  # the analysis of the whole says it better
         return RegionPieces((), 0)
 
 
@@ -224,24 +250,29 @@ def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine
 
     isl has crashed while it joined pieces of a relation; simpler plans ask less of it.
     """
-    from codegen.region import AUTHORS, process_region, refused
+    from codegen.region import AUTHORS, process_region
 
     original = text.replace("\r\n", "\n")
     others = options.plan_text is None and target_named(options.target).simpler_plans
     tries = len(AUTHORS) if others else 1
+    work = partial(process_region, s, original, options, machine)
+    limited = partial(run_again_after_crashes, work, tries, analysis(options.timeout))
+    made = answered(s, lambda: _within_limits(s, limited))
+    return replace(made, diagnostics=placed(made.diagnostics, s, source.text))
+
+
+def _within_limits(s: RegionSlice, work: Callable[[], RegionOutcome]) -> RegionOutcome:
+    """The outcome of work in a child. Raises Unsupported where it takes more than it may, but InputError where that
+    depends on what else the machine does."""
+    hint = "split the region, or simplify it"
     try:
-        work = partial(process_region, s, original, options, machine)
-        made = run_again_after_crashes(work, tries, analysis(options.timeout))
-        return replace(made, diagnostics=placed(made.diagnostics, s, source.text))
+        return work()
     except LimitPassed as error:
-        loc, hint = Loc(s.file, s.region.first_line, 1), "split the region, or simplify it"
         if error.processor:  # isl's scheduler counts no work: for a few regions it has no end
-            return refused(s, Unsupported("timeout", f"its analysis {error}", loc, hint))
-        raise InputError("limit-passed", f"the analysis of region {s.region.index} {error}", loc, hint) from None
+            raise Unsupported("timeout", f"its analysis {error}", _loc(s), hint) from None
+        if error.memory:
+            raise Unsupported("out-of-memory", f"its analysis {error}", _loc(s), hint) from None
+        raise InputError("limit-passed", f"the analysis of region {s.region.index} {error}", _loc(s), hint) from None
     except RecursionError:
-        loc = Loc(s.file, s.region.first_line, 1)
         why = "its expressions are nested too deeply"
-        return refused(s, Unsupported("nesting-too-deep", why, loc, "split the expressions"))
-    except Died:
-        loc = Loc(s.file, s.region.first_line, 1)
-        raise InternalError("worker-died", f"the analysis of region {s.region.index} crashed", loc) from None
+        raise Unsupported("nesting-too-deep", why, _loc(s), "split the expressions") from None

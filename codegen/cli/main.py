@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import cast
 
 from codegen import __version__
@@ -125,7 +126,7 @@ def _perform(command: Subcommand, arguments: argparse.Namespace, words: list[str
     job = Invocation(command, arguments)
     try:
         job = read_job(command, arguments)
-        outcome = cast(Outcome, importlib.import_module(command.module).run(job))
+        outcome = with_evidence(job, words, cast(Outcome, importlib.import_module(command.module).run(job)))
         print_artefact(outcome.stdout)
     except InternalError as error:
         outcome = crash(job, words, error)
@@ -153,7 +154,7 @@ def _perform_together(
     try:
         outcomes = importlib.import_module(command.module).run_all([done[k][0] for k in ready])
         for k, outcome in zip(ready, outcomes, strict=True):
-            done[k] = done[k][0], outcome
+            done[k] = done[k][0], with_evidence(done[k][0], words, outcome)
             print_artefact(outcome.stdout)
     except TilewrightError as error:
         internal = isinstance(error, InternalError)
@@ -164,6 +165,18 @@ def _perform_together(
     except Exception as error:
         done.append((done[0][0], crash(done[0][0], words, error)))
     return done
+
+
+def with_evidence(job: Invocation, words: list[str], outcome: Outcome) -> Outcome:
+    """The outcome with the evidence saved of faults that have left regions as they were."""
+    if not any(n.trace for d in outcome.diagnostics for n in d.notes):
+        return outcome
+    from codegen.cli.output.failure import reported
+
+    messages, trace = reported(job, words, outcome.diagnostics)
+    if job.arguments.debug and vars(job.arguments).get("diagnostics_format", "text") == "text":
+        sys.stderr.write(trace)
+    return replace(outcome, diagnostics=messages)
 
 
 def crash(job: Invocation, words: list[str], error: Exception) -> Outcome:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
+from codegen.frontend.expressions.volatile import check_volatile
 from codegen.frontend.parameters.derived import with_derived
 from codegen.frontend.parameters.filled import with_filled
 from codegen.frontend.rewrite.hints import without_hints
@@ -55,6 +56,7 @@ def distinct_hint(text: str) -> frozenset[str]:
 def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
+    check_volatile(site, pure)
     site = without_hints(with_inlined(with_sizes_of_types(with_names_apart(site)), pure))
     site = with_chosen_pointers(with_typed(site))
     site = with_own_counters(with_plain_statements(with_plain_initializers(site)))

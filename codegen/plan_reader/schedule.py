@@ -45,8 +45,8 @@ class HeadText:
     loc: Loc
 
 
-def _items(r: PlanReader, depth: int = 0) -> Node:
-    if depth > DEEPEST:
+def _items(r: PlanReader, around: tuple[str, ...] = ()) -> Node:
+    if len(around) > DEEPEST:
         raise InputError("bad-plan", f"more than {DEEPEST} loops inside each other", r.loc(), "leave some of them out")
     out: list[Node] = []
     while r.peek() not in ("}", ""):
@@ -55,8 +55,12 @@ def _items(r: PlanReader, depth: int = 0) -> Node:
             heads = [read_head(r)]
             while r.accept(","):
                 heads.append(read_head(r))
+            for k, h in enumerate(heads):
+                if h.name in (*around, *(x.name for x in heads[:k])):
+                    why, hint = f"loop {h.name} is inside a loop of that name", "give one of the two another name"
+                    raise InputError("bad-plan", why, h.loc, hint)
             r.take("{")
-            child = _items(r, depth + len(heads))
+            child = _items(r, (*around, *(h.name for h in heads)))
             r.take("}")
             # Values are filled in once the statements below are known.
             out.append(Band(tuple(Loop(h.name, h) for h in heads), child))  # type: ignore[arg-type]

@@ -43,6 +43,15 @@ REGIONS: tuple[Entry, ...] = (
         "struct s { unsigned b : 3; }; ... p[i].b = 1;",
     ),
     _refusal(
+        "compiler-flag",
+        "The file is compiled with a flag under which C means something that generated code does not keep: -ftrapv, "
+        "-fnon-call-exceptions, -frounding-math, -ftrapping-math, -fsignaling-nans, -mfpmath=387, "
+        "-fsingle-precision-constant, -fpack-struct, -m32 and the like, or a pragma or attribute that stands for one "
+        "(`#pragma STDC FENV_ACCESS ON`, `#pragma GCC optimize`). Docs page flags.md lists what is done about each.",
+        "Leave the flag out for the files with regions, or put the code that needs it into a file of its own.",
+        "tilewright gen -ftrapv nest.c",
+    ),
+    _refusal(
         "counter-after-loop",
         "A loop variable is used in the region where its loop is over.",
         "Write the value it has there, or use another variable.",
@@ -134,6 +143,14 @@ REGIONS: tuple[Entry, ...] = (
         "Move inner loops to a region of their own, or split the expression.",
     ),
     _refusal(
+        "no-communicator",
+        "With `--target mpi`, the program calls MPI itself, other regions name a communicator whose ranks hold the "
+        "same data, and this one does not: its arrays may be each rank's own.",
+        "Write `#pragma tilewright comm(EXPR)` before it, or give `--comm EXPR`, if all ranks hold the same data "
+        "there.",
+        "#pragma tilewright comm(MPI_COMM_WORLD)",
+    ),
+    _refusal(
         "no-parallelism",
         "With `--target sunway`: no loop of the region can run on the compute cores in parallel, so it "
         "stays on the management core. With `--target cuda`, `hip` or `opencl`: none around the statement can run on "
@@ -167,6 +184,11 @@ REGIONS: tuple[Entry, ...] = (
         "reference, a template, `auto`, a lambda, a member of the object, an overloaded function.",
         "Take a pointer to the elements, or put the value into a variable of an arithmetic type, before the region.",
         "std::vector<double> v(n);  /* in the region: v[i] = 0; */",
+    ),
+    _refusal(
+        "out-of-memory",
+        "The analysis of the region takes more memory than it may have.",
+        "Split the region, or simplify it.",
     ),
     _refusal(
         "parse-error",
@@ -314,7 +336,8 @@ REGIONS: tuple[Entry, ...] = (
     ),
     _refusal(
         "volatile",
-        "A volatile or atomic object is accessed: each access counts, in the order written.",
+        "A volatile or atomic object is accessed, be it as a counter or in a function: each access counts, in the "
+        "order written.",
         "Copy it to a plain variable before the region.",
         "extern volatile double ticks; ... A[i] = ticks;",
     ),

@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.ast.ctree import Instance
 from codegen.ast.ctree import walk as walk_code
 from codegen.children.worker import Died, run_limited
-from codegen.diagnostics import Unsupported
+from codegen.diagnostics import InputError, Unsupported, fault
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
@@ -61,6 +61,10 @@ def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]
         return ["  left as it is: its expressions are nested too deeply [nesting-too-deep]"]
     except Died:
         return ["  left as it is: the analysis crashed [worker-died]"]
+    except InputError:
+        raise
+    except Exception as error:
+        return [f"  left as it is: internal error: {fault(error)}; please report it [internal-error]"]
 
 
 def _region(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
@@ -109,7 +113,7 @@ def array_lines(scop: Scop) -> list[str]:
         dims = "".join(f"[{e or '?'}]" for e in a.extents) if a.extents else ""
         what = "subscripts depend on data" if a.opaque else "scalar" if a.rank == 0 else f"rank {a.rank}"
         own = f", one per iteration of {a.scope} loops" if a.inside else ""
-        out.append(f"{(a.part or a.elem).spelling} {name}{dims}: {what}, {'/'.join(uses)}{own}")
+        out.append(f"{(a.part or a.elem).shown} {name}{dims}: {what}, {'/'.join(uses)}{own}")
     return out
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from codegen.diagnostics import Loc, Unsupported
+from collections.abc import Callable
+
+from codegen.diagnostics import InternalError, Loc, TilewrightError, Unsupported, fault
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.source.language import C, Language
 from codegen.source.regions import Region
 
@@ -54,7 +57,9 @@ class RegionSlice:
     language        of the file; the text is C
     scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
                     `objects` members and references, as declarations of variables
+    enum_types      how enums are represented, by their first enumerators, where it is not by their values alone
     macros          names that a macro has: what is called so in the result may become something else
+    dialect         what the compiler's flags make of C here
     """
 
     region: Region
@@ -67,7 +72,7 @@ class RegionSlice:
     root: int = -1
     span: tuple[int, int] = (0, 0)
     line: int = 0
-    refusal: Unsupported | None = None
+    refusal: Unsupported | InternalError | None = None
     thread_private: frozenset[str] = frozenset()
     named: RegionSlice | None = None
     values: tuple[tuple[str, str], ...] = ()
@@ -77,6 +82,19 @@ class RegionSlice:
     usings: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
+    dialect: Dialect = STANDARD
+    enum_types: tuple[tuple[str, str], ...] = ()
+
+
+def guarded(region: Region, file: str, work: Callable[[], RegionSlice]) -> RegionSlice:
+    """What `work` cuts out for a region. Where the tool fails at that, the other regions go on."""
+    try:
+        return work()
+    except TilewrightError:
+        raise
+    except Exception as error:
+        loc = Loc(file, region.first_line, 1)
+        return RegionSlice(region, "", file, refusal=InternalError("internal-error", fault(error), loc))
 
 
 def outside_function(region: Region, file: str, loc: Loc) -> RegionSlice:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.record import record
 from codegen.source.gnu import beyond, builtin_types, clean, is_pure, plain_assertions, thread_private
 from codegen.source.language import CXX
 from codegen.source.layout.chunks import Chunk, declarations, split
+from codegen.source.layout.enums import enum_types, has_annotations
 from codegen.source.layout.lexis import identifiers
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.preprocess import Preprocessed, display_name
-from codegen.source.region_slice import KeptDeclaration, RegionSlice, not_plain, outside_function
+from codegen.source.region_slice import KeptDeclaration, RegionSlice, guarded, not_plain, outside_function
 from codegen.source.regions import Region
 from codegen.source.statement_expressions import plain_statement_expressions
 
@@ -64,8 +66,8 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
         for name in declared:
             index.setdefault(name, []).append(at)
     unit = _Unit(pre.text, where, chunks, names, index, thread_private(pre.text))
-    return tuple(_slice(unit, main_file, region, begins[region.first_line], ends.get(region.last_line, []))
-                 for region in active)
+    sliced = (partial(_slice, unit, main_file, r, begins[r.first_line], ends.get(r.last_line, [])) for r in active)
+    return tuple(guarded(region, main_file, work) for region, work in zip(active, sliced, strict=True))
 
 
 def _of_cxx(
@@ -78,7 +80,8 @@ def _of_cxx(
     unit = TranslationUnit(pre.text, tuple(begins[r.first_line][0] for r in active), kept)
     return tuple(
         _repeated(r, file) if len(begins[r.first_line]) > 1 else
-        slice_region(unit, pre, file, r, (begins[r.first_line][0], min(ends.get(r.last_line, [-1]))))
+        guarded(r, file, partial(slice_region, unit, pre, file, r,
+                                 (begins[r.first_line][0], min(ends.get(r.last_line, [-1])))))
         for r in active
     )  # fmt: skip
 
@@ -126,6 +129,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
     parts: list[KeptDeclaration] = []
     pure: set[str] = set()
     hidden: frozenset[str] = frozenset()
+    enums: dict[str, str] = {}
     size = root_at = 0
     at_span = (0, 0)
     for at, whole in kept:
@@ -133,6 +137,9 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
         lead = _lead(unit, chunk.begin)
         keep = (span[0] - chunk.begin, span[1] - chunk.begin) if at == root else (-1, -1)
         text = unit.text[chunk.begin:chunk.end if whole else chunk.head_end]
+        if has_annotations(text):
+            text, more = enum_types(text)
+            enums.update(more)
         cleaned = clean(_without_other_regions(text, keep), keep)
         if "__attribute" in text or "[[" in text:
             pure |= unit.names[at] if is_pure(unit.text[chunk.begin:chunk.head_end]) else set()
@@ -145,7 +152,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
         parts.append(KeptDeclaration(begin, size - 1, body))
     return _finished(RegionSlice(
         region, "".join(pieces), file, _function_name(unit, root), frozenset(pure), hidden, tuple(parts), root_at,
-        at_span, unit.text.count("\n", 0, span[0]), None, unit.thread_private))
+        at_span, unit.text.count("\n", 0, span[0]), None, unit.thread_private, enum_types=tuple(sorted(enums.items()))))
 
 
 def _without_other_regions(text: str, keep: tuple[int, int]) -> str:
@@ -216,6 +223,4 @@ def _finished(made: RegionSlice) -> RegionSlice:
     shift = len(front)
     parts = tuple(KeptDeclaration(p.begin + shift, p.end + shift,
                                   p.body + shift if p.body >= 0 else -1) for p in made.parts)
-    return RegionSlice(made.region, front + made.text, made.file, made.function, made.pure_functions, made.hidden,
-                       parts, made.root, (made.span[0] + shift, made.span[1] + shift), made.line, None,
-                       made.thread_private)
+    return replace(made, text=front + made.text, parts=parts, span=(made.span[0] + shift, made.span[1] + shift))

@@ -11,10 +11,11 @@ from codegen.isa.widths import WIDTHS
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, Pipeline, Plan, Schedule, Tile
 from codegen.scop.product import MatrixVector
-from codegen.scop.tree import Band, Leaf, Loop, Node, parts_of, seq
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, parts_of, seq
 from codegen.strategy.author import Author
 from codegen.strategy.choice import Decision
 from codegen.transform.program import Program
+from codegen.transform.tile import tiles_of
 
 # Lines that a thread takes, and elements along them between two looks at the one before it. Cascade Lake, two threads,
 # f64, bicg 600, 1000 and 2100 x 1900 in ms: 64 by 256 0.125, 0.31, 1.56; 64 by 512 0.167, 0.34, 1.67; 64 by 1024 0.163,
@@ -46,7 +47,8 @@ def behind(source: Program, plan: Plan, machine: Machine) -> Decision | None:
         left = left[2:]
         lines, along = (LoopRef(n, pair[0].stmt) for n in (*pair[0].rows, *pair[0].depth))
         cuts += (Tile(((lines, LINES), (along, ALONG))), Distribute(along), Distribute(lines))
-        follow.append(Pipeline(replace(lines, name=f"{lines.name}t"), replace(along, name=f"{along.name}t")))
+        tiles = tiles_of(source.scop, enclosing(first.tree, pair[0].stmt), (lines.name, along.name))
+        follow.append(Pipeline(replace(lines, name=tiles[lines.name]), replace(along, name=tiles[along.name])))
         across, other = pair
         turned[other.stmt] = replace(other, rows=across.depth, depth=across.rows)
     if not follow:

@@ -68,7 +68,7 @@ def _reduction_strips(author: Author, site: Site) -> None:
     place = site.place
     assert place is not None
     vectors = suited(vector_reduction(author.p, site.band, author.machine) if is_innermost(place) else None)
-    carry_out_steps(author, *on_threads(vectors))
+    carry_out_steps(author, *on_threads(author.p, vectors))
     author.remark("passed", "parallel", f"strips of loop {place.loop.name} run in parallel", site.stmts[0])
 
 

@@ -125,7 +125,7 @@ def _wavefront(author: Author, site: Site) -> None:
     size = min(x for x in tile_sizes(scop, [scop.statement(n) for n in names], loops_, author.machine) if x)
     waits = waits_along(author.p, loops_[-1].name, names)
     sizes = tile_shape(size, len(loops_)) if waits or len(loops_) < 3 else whole_rows(len(loops_))
-    if not any(author.all_or_none(steps) for steps in behind(loops_, names[0], sizes)):
+    if not any(author.all_or_none(steps) for steps in behind(author.p.scop, loops_, names[0], sizes)):
         raise Unsuited(author.why)
     shape = " by ".join(str(n) if n else "all" for n in sizes)
     text = f"tiles of {shape}; threads take rows of them in turn, one behind the other"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.patterns import pattern
 from codegen.print.templates import environment
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.emulation.host import WATCHED
@@ -20,13 +21,15 @@ from codegen.verify.cores.launches.meeting import wrong_barrier
 from codegen.verify.finish import broken_lines
 
 
-def master_support(parts: Sequence[SlavePart], stem: str, grid: CoreGrid, names: NameSpelling | None = None) -> str:
+def master_support(
+    parts: Sequence[SlavePart], stem: str, group: CoreGroup, grid: CoreGrid, names: NameSpelling | None = None
+) -> str:
     """What stands above the user's own text in the master file."""
     entries = [e for p in parts for e in p.entries]
     if not entries:
         return ""
     forms = any(p.conditions for p in parts)
-    facts = {"entries": entries, "stem": stem, "count": grid.count, "forms": forms}
+    facts = {"entries": entries, "stem": stem, "count": grid.count, "forms": forms, "machine": group.short_name}
     text = environment().get_template("sunway/master.h.j2").render(**facts)
     return broken_lines((names or NameSpelling()).of(text))
 
@@ -38,6 +41,14 @@ def _check_slave(text: str, functions: Sequence[SlaveFunction], master: str) -> 
     assert _ends_with(text, made), "the functions for the cores are not those that were proven"
     problem = wrong_barrier(text, master) if functions else ""
     assert not problem, problem
+
+
+_FUSED = pattern(r"\bsimd_v\w*ma[ds]\(")
+
+
+def _fused(functions: Sequence[SlaveFunction]) -> bool:
+    """Are vectors multiplied and added in one operation?"""
+    return any(_FUSED.search(text) for f in functions for text in texts(f.body))
 
 
 def _ends_with(text: str, functions: str) -> bool:
@@ -58,22 +69,24 @@ def slave_files(
     """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
     env = environment()
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
-    support = emit_support(helpers, frozenset(), SupportOptions(c99=True))
+    support = emit_support(helpers, frozenset(), SupportOptions(c99=True, lp64=True))
     functions = [f for p in parts for f in p.functions]
     slave = env.get_template("sunway/slave.c.j2").render(
         banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
         typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),
         support=support, functions=functions, holds=any(p.holds for p in parts), group=group, grid=grid,
         barrier=dialect.barrier_lines(group, grid) if _has(functions, dialect.BARRIER) else None,
-        fences=_has(functions, dialect.BARRIER) or _has(functions, dialect.FENCE),
+        fused=_fused(functions), fences=_has(functions, dialect.BARRIER) or _has(functions, dialect.FENCE),
     )  # fmt: skip
     args = env.get_template("sunway/args.h.j2").render(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",
         structs=[s for p in parts for s in p.structs],
         conditions={f"{entry}_args": when for p in parts for entry, when in p.conditions},
     )  # fmt: skip
-    facts = {"stem": stem, "group": group, "grid": grid, "watched": " ".join(WATCHED)}
-    _check_slave(slave, functions, master_support(parts, stem, grid))
+    apart = not all(p.fuses for p in parts)
+    assert all(p.fuses or not _fused(p.functions) for p in parts), "a product and a sum that may not be fused"
+    facts = {"stem": stem, "group": group, "grid": grid, "apart": apart, "watched": " ".join(WATCHED)}
+    _check_slave(slave, functions, master_support(parts, stem, group, grid))
     of = (names or NameSpelling()).of
     return (
         ("_slave.c", broken_lines(of(slave.rstrip("\n") + "\n"))),

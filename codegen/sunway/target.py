@@ -44,7 +44,7 @@ class Sunway(Target):
     )
     keeps_original = False  # -DTW_SERIAL does the same
     options = ("threads", "scheme")
-    ignores = ("isa", "require_isa", "fusion", "fp_contract")
+    ignores = ("isa", "require_isa", "fusion")
 
     def prepared(self, scop: Scop) -> Scop:
         from codegen.recognize.access.struct_members import with_members
@@ -71,24 +71,23 @@ class Sunway(Target):
         self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
     ) -> Extra:
         from codegen.sunway.files import master_support, slave_files
-        from codegen.sunway.plan.machine import group_for
+        from codegen.sunway.plan.machine import group_of
         from codegen.sunway.plan.threads import parse_grid
 
         parts = tuple(_parts(outcomes))
-        grid, group = parse_grid(options.threads), group_for(options.machine)
+        grid, group = parse_grid(options.threads), group_of(options)
         report = "\n".join(p.report for p in parts)
         return Extra(
-            master_support(parts, options.stem, grid, names),
+            master_support(parts, options.stem, group, grid, names),
             slave_files(parts, options.stem, banner, group, grid, names),
             report if names is None else names.of(report),
         )
 
     def emulator(self, options: GenOptions) -> Emulator:
         from codegen.sunway.emulation.host import ANY_FORM, WATCHED, emulator_folder
-        from codegen.sunway.plan.machine import group_for
 
         folder = emulator_folder()
-        flags = "-I", str(folder), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}", ANY_FORM
+        flags = "-I", str(folder), ANY_FORM
         return Emulator(flags, tuple(str(p) for p in sorted(folder.glob("*.c"))), watched=WATCHED)
 
     def described(self, model: Modelled, options: GenOptions) -> Sequence[str]:

@@ -7,6 +7,7 @@ another one of that row.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 from fractions import Fraction
 
@@ -18,7 +19,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.tree import Loop, at, statements
 from codegen.transform.find import Chain, chains, illegal, rebuild
 from codegen.transform.program import Program
-from codegen.transform.tile import fresh_name, tile_loop
+from codegen.transform.tile import fresh_name, names_on_paths, tile_loop
 
 
 def apply(p: Program, d: Diamond) -> Program:
@@ -28,8 +29,16 @@ def apply(p: Program, d: Diamond) -> Program:
         time, space = (chain.loops[chain.index(r.name)] for r in (d.time, d.space))
         slope = _slope(p, time, space, d)
         mirror = _mirror(p, statements(at(tree, chain.path)), time, space, 2 * slope)
-        tree = rebuild(tree, chain, [(_tiles(p, chain, space, mirror, d.size), False), (_inside(chain, d), False)])
+        taken = names_on_paths(p.scop, tree, chain.path)
+        tiles = _tiles(p, taken, space, mirror, d.size)
+        tree = rebuild(tree, chain, [(tiles, False), (_inside(chain, d), False)])
     return p.with_tree(tree)
+
+
+def diamond_names(space: str, taken: Set[str]) -> tuple[str, str]:
+    """The names of the loops over rows of diamonds and over those of a row, where others are `taken`."""
+    row = fresh_name(space + "t", taken)
+    return row, fresh_name(space + "m", taken | {row})
 
 
 def _inside(chain: Chain, d: Diamond) -> tuple[Loop, ...]:
@@ -39,10 +48,8 @@ def _inside(chain: Chain, d: Diamond) -> tuple[Loop, ...]:
     )
 
 
-def _tiles(p: Program, chain: Chain, space: Loop, mirror: Loop, size: int) -> tuple[Loop, Loop]:
-    taken = {lp.name for lp in chain.loops}
-    row = fresh_name(space.name + "t", taken)
-    each = fresh_name(space.name + "m", taken | {row})
+def _tiles(p: Program, taken: Set[str], space: Loop, mirror: Loop, size: int) -> tuple[Loop, Loop]:
+    row, each = diamond_names(space.name, taken)
     right = tile_loop(p.scop, space, row, size)
     left = tile_loop(p.scop, mirror, each, size)
     sums = {s: v.add(left.exprs[s]) for s, v in right.exprs.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.plan.model import Tile
 from codegen.scop.distance import bounds, constant
 from codegen.scop.model import Scop
-from codegen.scop.tree import Loop
+from codegen.scop.tree import Band, Loop, Node, Path, at, loops
 from codegen.transform.find import chains, illegal, rebuild
 from codegen.transform.program import Program
 
@@ -21,6 +21,7 @@ def apply(p: Program, d: Tile) -> Program:
     if len({r.name for r in refs}) != len(refs):
         raise illegal("a loop is named twice", d.loc)
     sizes = {ref.name: size for ref, size in d.loops}
+    cut = [ref.name for ref, size in d.loops if size]
     tree = p.tree
     for chain in reversed(chains(tree, refs, d.loc)):
         where = sorted(chain.index(r.name) for r in refs)
@@ -29,13 +30,8 @@ def apply(p: Program, d: Tile) -> Program:
         points = list(chain.loops[low : high + 1])
         for k, lp in zip(where, listed, strict=True):
             points[k - low] = lp
-        names = {lp.name for lp in chain.loops}
-        tiles = []
-        for lp in points:
-            if sizes.get(lp.name):
-                name = fresh_name(lp.name + "t", names)
-                names.add(name)
-                tiles.append(tile_loop(p.scop, lp, name, sizes[lp.name]))
+        names = tile_names(cut, names_on_paths(p.scop, tree, chain.path))
+        tiles = [tile_loop(p.scop, lp, names[lp.name], sizes[lp.name]) for lp in points if sizes.get(lp.name)]
         points = [replace(lp, note=lp.note or "inside the tile") if sizes.get(lp.name) else lp for lp in points]
         tree = rebuild(
             tree,
@@ -50,7 +46,32 @@ def apply(p: Program, d: Tile) -> Program:
     return p.with_tree(tree)
 
 
-def fresh_name(name: str, taken: set[str]) -> str:
+def names_on_paths(scop: Scop, tree: Node, path: Path) -> set[str]:
+    """The loops around the node at `path` and inside it, and all iterators, after which loops may be called later. A
+    new loop there needs another name: a reference in a plan means one loop of a statement."""
+    around = {lp.name for k in range(len(path)) if isinstance(n := at(tree, path[:k]), Band) for lp in n.loops}
+    return {*around, *(q.loop.name for q in loops(at(tree, path))), *iterators(scop)}
+
+
+def iterators(scop: Scop) -> frozenset[str]:
+    """The iterators of all statements."""
+    return frozenset(x for s in scop.statements for x in s.iterators)
+
+
+def tiles_of(scop: Scop, around: Sequence[Loop], cut: Sequence[str]) -> dict[str, str]:
+    """The names of the tile loops that a directive for some of the loops `around` a statement makes, in its order."""
+    return tile_names(cut, {*iterators(scop), *(lp.name for lp in around)})
+
+
+def tile_names(cut: Sequence[str], taken: Collection[str]) -> dict[str, str]:
+    """The names of new tile loops of these loops, in this order, where others are `taken`."""
+    out: dict[str, str] = {}
+    for name in cut:
+        out[name] = fresh_name(name + "t", {*taken, *out.values()})
+    return out
+
+
+def fresh_name(name: str, taken: Collection[str]) -> str:
     """The name, with more letters until it is new."""
     while name in taken:
         name += "t"

@@ -21,7 +21,7 @@ from codegen.mpi.overlap import Margins, busy_iterations, margins, wrongly_early
 from codegen.mpi.phases import Cut, NotShared, cut
 from codegen.mpi.predict.load import grid_sides
 from codegen.mpi.prove import not_shared_out, wrong_message
-from codegen.mpi.target import support
+from codegen.mpi.target import Support, support
 from codegen.mpi.trees import transfers
 from codegen.options import GenOptions
 from codegen.region_model import model_region
@@ -154,7 +154,7 @@ int main(void)
 {
   enum { N = 7, M = 5 };
   int whole[N][M], mine[N][M] = {{0}}, back[N][M] = {{0}};
-  int wrong = tw_ranks() != 6 || tw_side(0) != 3 || tw_side(1) != 2;
+  int wrong = tw_ranks() != 6 || tw_ranks_along(0) != 3 || tw_ranks_along(1) != 2;
   for (int i = 0; i < N * M; i++)
     whole[i / M][i % M] = tw_rank() ? -1 : i + 1;
   tw_scatter_boxes(mine, whole, N, M, 1, sizeof(int));
@@ -166,8 +166,8 @@ int main(void)
   tw_gather_boxes(back, mine, N, M, 1, sizeof(int));
   wrong |= tw_rank() == 0 && memcmp(back, whole, sizeof whole) != 0;
   tw_extents(1, 1000, 1);
-  return wrong || tw_side(1) != 6;
+  return wrong || tw_ranks_along(1) != 6;
 }
 """
-    done = on_ranks(compiled("mpicc", support(axes=2) + program, tmp_path / "boxes"), 6)
+    done = on_ranks(compiled("mpicc", support(Support(axes=2)) + program, tmp_path / "boxes"), 6)
     assert done.returncode == 0, done.stderr

@@ -50,7 +50,7 @@ def test_steps_without_a_message(tmp_path: Path) -> None:
     source = (KERNELS / "jacobi-2d.c").read_text()
     one = compiled("cc", source, tmp_path / "one", ("-Wno-unknown-pragmas",))
     made = for_ranks(str(KERNELS / "jacobi-2d.c"), source)
-    many = compiled("mpicc", made, tmp_path / "many", (*SMALL, "-fopenmp", "-Wno-unknown-pragmas", "-DTW_STEPS=3"))
+    many = compiled("mpicc", made, tmp_path / "many", (*SMALL, "-fopenmp", "-Wno-unknown-pragmas", "-DTW_WIDE_STEPS=3"))
     assert "tw_few_tiles(tw_step_to - tw_step_from" in made
     for sizes, ranks, threads in ((("8", "30"), 2, 1), (("8", "30"), 2, 3), (("5", "9"), 7, 1)):
         want = subprocess.run([str(one), *sizes], capture_output=True, text=True, timeout=60).stdout

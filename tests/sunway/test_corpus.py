@@ -168,7 +168,6 @@ def test_mesh_needs_all_cores(tmp_path, library):
 
 def test_pro_shares_panels_by_broadcast(tmp_path, library):
     built = build("gemm", tmp_path, library, machine="sw26010-pro-cpe")
-    built.machine = "sw26010-pro"
     slave = built.made.extra.file("_slave.c")
     assert "athread_rma_row_ibcast" in slave and "simd_put" not in slave
     for sizes in ((70, 300, 90), (530, 77, 260)):
@@ -177,7 +176,6 @@ def test_pro_shares_panels_by_broadcast(tmp_path, library):
 
 def test_pro_uses_the_newer_interface(tmp_path, library):
     built = build("mvt", tmp_path, library, machine="sw26010-pro-cpe")
-    built.machine = "sw26010-pro"
     slave = built.made.extra.file("_slave.c")
     assert "athread_dma_iget_stride" in slave and "athread_get(" not in slave
     built.agree()

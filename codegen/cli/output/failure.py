@@ -7,6 +7,8 @@ import platform
 import shlex
 import tempfile
 import traceback
+from collections.abc import Sequence
+from dataclasses import replace
 
 from codegen import __version__
 from codegen.cli.job import Invocation
@@ -19,9 +21,27 @@ def internal_error(job: Invocation, words: list[str], error: Exception) -> tuple
     trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     saved = _save(job, words, trace)
     where = error.loc if isinstance(error, InternalError) else Loc("tilewright")
-    kept = f"what it takes to repeat it is in {saved}" if saved else "no reproducer could be saved"
-    message = f"internal error: {_one_line(error)}; please report (tilewright {__version__}); {kept}"
+    message = f"internal error: {_one_line(error)}; please report (tilewright {__version__}); {_kept(saved)}"
     return Diagnostic(Severity.ERROR, "internal-error", message, where), trace
+
+
+def reported(
+    job: Invocation, words: list[str], messages: Sequence[Diagnostic]
+) -> tuple[tuple[Diagnostic, ...], str]:
+    """The messages, those on regions that the tool failed on with the place of what it takes to repeat that; and all
+    tracebacks."""
+    trace = "".join(dict.fromkeys(n.trace for d in messages for n in d.notes))
+    saved = _save(job, words, trace)
+    hint = f"please report it (tilewright {__version__}); {_kept(saved)}"
+
+    def told(note: Diagnostic) -> Diagnostic:
+        return replace(note, hint=hint, trace="") if note.trace else note
+
+    return tuple(replace(d, notes=tuple(map(told, d.notes))) for d in messages), trace
+
+
+def _kept(saved: str) -> str:
+    return f"what it takes to repeat it is in {saved}" if saved else "no reproducer could be saved"
 
 
 def _one_line(error: Exception) -> str:

@@ -59,7 +59,7 @@ def block(b: RankBlocks, at: Setting, rank: int) -> tuple[int, int]:
 
 @cache
 def grid_sides(ranks: int, axes: int) -> tuple[int, ...]:
-    """How many ranks there are along each axis, as `tw_side` chooses for equal extents: with the least surface."""
+    """The ranks along each axis, as `tw_ranks_along` chooses them for equal extents: with the least surface."""
     found: list[tuple[int, ...]] = [(ranks,)]
     for _ in range(axes - 1):
         found = [(*s[:-1], p, s[-1] // p) for s in found for p in range(s[-1], 0, -1) if s[-1] % p == 0]

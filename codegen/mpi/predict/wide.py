@@ -46,7 +46,7 @@ def ends(wide: Wide, at: Setting) -> tuple[int, int]:
 
 
 def depth(x: SharedRegion, wide: Wide, at: Setting, network: Network, work: float, tiles: TimeTiles) -> int:
-    """How many steps ranks take without a message, as `tw_steps` finds it for so much work."""
+    """How many steps ranks take without a message, as `tw_wide_steps` finds it for so much work."""
     begin, end = ends(wide, at)
     reach, steps, axes = max(wide.slope, *wide.more.values()), end - begin, x.ranked.blocks[0].axes
     step = work * ITERATION / at.ranks / tiles.threads / steps if steps > 0 else 0.0

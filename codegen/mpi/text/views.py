@@ -141,7 +141,7 @@ class RankViews:
             *self._tiles(self.steps, tile),
         )
         return (
-            View("decl", f"const long tw_depth = tw_steps({work}, {steps}, {reach}, {tile}, {line}, {along});"),
+            View("decl", f"const long tw_depth = tw_wide_steps({work}, {steps}, {reach}, {tile}, {line}, {along});"),
             View("if", "tw_depth > 1", body=(View("for", over, "steps without a message", body=body),), orelse=views),
         )
 

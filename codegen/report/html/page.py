@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from codegen import __version__
 from codegen.children.worker import Died, run_limited
-from codegen.diagnostics import Diagnostic
+from codegen.diagnostics import Diagnostic, InputError, fault
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
@@ -107,3 +107,7 @@ def _bounded(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed
         return Details(refusal=Refusal("nesting-too-deep", "its expressions are nested too deeply", line, ""))
     except Died:
         return Details(refusal=Refusal("worker-died", "the analysis crashed", line, ""))
+    except InputError:
+        raise
+    except Exception as error:
+        return Details(refusal=Refusal("internal-error", f"internal error: {fault(error)}", line, "please report it"))

@@ -21,6 +21,7 @@ from codegen.strategy.cost.latency import divides, waiting, worth_rows
 from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.strategy.loops.wavefronts import ROWS
 from codegen.transform.program import Program, carried
+from codegen.transform.tile import tiles_of
 
 # Values of the loop around a recurrence that run along rows: enough for whole vectors and pages, few enough for the
 # values in between to stay in the first-level cache. deriche, 4096 x 2160, f64: 0.178 s with 64, 0.138 with 256, 0.130
@@ -214,7 +215,7 @@ def _kept(p: Program, row: Loop, names: Sequence[str], size: int) -> Iterator[Di
     for array in sorted({a.array for s in stmts for a in s.accesses}):
         if _of_a_row(p, array):
             user = next(s for s in stmts if any(a.array == array for a in s.accesses))
-            tile = f"{row.name}t"
+            tile = tiles_of(p.scop, enclosing(p.tree, user.name), [row.name])[row.name]
             yield StoreIn(array, LoopRef(tile, user.name), ((user.iterators[_iterator(row, user.name)], tile, size),))
 
 

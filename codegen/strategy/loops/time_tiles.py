@@ -35,7 +35,9 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, enclosing, kids, stat
 from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.strategy.loops.wavefronts import in_line
 from codegen.strategy.orders.isl_schedule import tilable_schedule
+from codegen.transform.diamond import diamond_names
 from codegen.transform.program import Program
+from codegen.transform.tile import iterators, tiles_of
 
 VECTORS = 8  # in flight, rows times vectors side by side: jacobi-2d 1.78 cycles a point with 4, 1.64 with 8
 ROWS = 4  # run side by side: a five-point stencil then reads 3.5 values a point instead of 5, within 16 registers
@@ -132,18 +134,20 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         vectors.append(_point(counts, n, space[-1], Vector, *wide))
         why.append((n, tile.reason))
     few = any(_moving(p.scop, tree, lp) for lp in space)
-    cuts = _few_steps(tree.loops, first, sizes) if few else _cuts(tree.loops, first, sizes, machine)
+    cuts = _few_steps(p.scop, tree.loops, first, sizes) if few else _cuts(p.scop, tree.loops, first, sizes, machine)
     return TimeTiles(Schedule(tree), cuts, tuple(inside), tuple(vectors), tuple(rows), tuple(why))
 
 
-def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine) -> tuple[TimeCut, ...]:
+def _cuts(
+    scop: Scop, band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine
+) -> tuple[TimeCut, ...]:
     """Diamonds where threads are many, else tiles that they follow each other through."""
     refs = [LoopRef(lp.name, stmt) for lp in band]
     text = " by ".join(map(str, sizes[1:]))
     tile = Tile(tuple(zip(refs, sizes, strict=True)))
     words = f"tiles of {sizes[0]} steps over {text} elements", "threads follow each other through the grid"
-    tiles = TimeCut((tile,), in_line(band, stmt), *words)
-    even = TimeCut((Balance(refs[0], sizes[0]), tile), in_line(band, stmt), *words)
+    tiles = TimeCut((tile,), in_line(scop, band, stmt), *words)
+    even = TimeCut((Balance(refs[0], sizes[0]), tile), in_line(scop, band, stmt), *words)
     if machine.cores <= IN_LINE:
         return even, tiles
     if len(sizes) == 4:
@@ -154,11 +158,20 @@ def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Ma
     text = " by ".join(map(str, (wide, *sizes[2:])))
     diamonds = TimeCut(
         (*((rest,) if len(sizes) > 2 else ()), cut),
-        (Parallel(LoopRef(band[1].name + "m", stmt)),),
+        _diamonds_of_a_row(scop, band, stmt, len(sizes) - 2),
         f"diamonds of {text} elements",
         "those in a row run in parallel",
     )
     return diamonds, tiles
+
+
+def _diamonds_of_a_row(
+    scop: Scop, band: tuple[Loop, ...], stmt: str, cut: int
+) -> tuple[Directive, ...]:
+    """Threads share the diamonds of a row; so many loops after the first two are cut before."""
+    names = [lp.name for lp in band]
+    taken = {*names, *iterators(scop), *tiles_of(scop, band, names[2 : 2 + cut]).values()}
+    return (Parallel(LoopRef(diamond_names(names[1], taken)[1], stmt)),)
 
 
 def _still_first(scop: Scop, tree: Band) -> Band:
@@ -187,17 +200,17 @@ def _moving(scop: Scop, tree: Band, lp: Loop) -> bool:
     return False
 
 
-def _few_steps(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...]) -> tuple[TimeCut, ...]:
+def _few_steps(scop: Scop, band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...]) -> tuple[TimeCut, ...]:
     """Diamonds along a loop whose ends stay. Blocks that get smaller are taken for a few steps, in which threads that
     follow each other would have a band each, or none. Rows are whole."""
     refs = [LoopRef(lp.name, stmt) for lp in band]
     if len(band) < 4:
         tile = Tile(tuple(zip(refs, sizes, strict=True)))
         text = f"tiles of {sizes[0]} steps over {' by '.join(map(str, sizes[1:]))} elements"
-        return (TimeCut((tile,), in_line(band, stmt), text, "threads follow each other through the grid"),)
+        return (TimeCut((tile,), in_line(scop, band, stmt), text, "threads follow each other through the grid"),)
     rest = Tile(tuple(zip(refs, (0, 0, *SLIM[1:], 0)[: len(refs)], strict=True)))
     text = f"diamonds of {SLIM[0]} elements, {SLIM[1]} of the block at a time"
-    threads = (Parallel(LoopRef(band[1].name + "m", stmt)),)
+    threads = _diamonds_of_a_row(scop, band, stmt, len(SLIM) - 1)
     return (TimeCut((rest, Diamond(refs[0], refs[1], SLIM[0])), threads, text, "those in a row run in parallel"),)
 
 

@@ -16,6 +16,7 @@ from codegen.scop.tree import Band, enclosing, statements
 from codegen.strategy.cost.tile_sizes import REDUCTION_STRIP
 from codegen.strategy.loops.outer_vectors import lane_type
 from codegen.transform.program import Program
+from codegen.transform.tile import tiles_of
 
 MOST = 8  # vectors side by side
 
@@ -51,6 +52,7 @@ def _gathers(p: Program, s: Statement) -> bool:
     return still and not own and joined(p.scop, s) is not None
 
 
-def on_threads(v: Vector) -> tuple[Directive, ...]:
+def on_threads(p: Program, v: Vector) -> tuple[Directive, ...]:
     """Strips of the loop on threads."""
-    return Tile(((v.loop, REDUCTION_STRIP),)), Parallel(LoopRef(v.loop.name + "t", v.loop.stmt))
+    strips = tiles_of(p.scop, enclosing(p.tree, v.loop.stmt), [v.loop.name])[v.loop.name]
+    return Tile(((v.loop, REDUCTION_STRIP),)), Parallel(LoopRef(strips, v.loop.stmt))

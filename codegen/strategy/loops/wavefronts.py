@@ -9,6 +9,7 @@ from codegen.plan.model import Balance, Directive, Interleave, LoopRef, Order, P
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
+from codegen.transform.tile import tiles_of
 
 # Rows side by side: each point waits for its neighbour's whole chain of additions and a division, about 25 cycles
 # on the cores at hand, while the units could start a new one every three. seidel-2d: 4 rows 2.2x, 6 2.4x, 8 2.9x.
@@ -33,31 +34,41 @@ def whole_rows(n: int) -> tuple[int, ...]:
     return (STEPS, *([2 * STEPS] * (n - 2)), 0)
 
 
-def behind(band: Sequence[Loop], stmt: str, sizes: Sequence[int]) -> Iterator[tuple[Directive, ...]]:
+def behind(
+    scop: Scop, band: Sequence[Loop], stmt: str, sizes: Sequence[int]
+) -> Iterator[tuple[Directive, ...]]:
     """Ways to cut the loops and to let threads follow each other along the second one, in parts that are equal if that
     can be. Two threads, against diagonals of tiles with a barrier after each: seidel-2d, 100 steps, n = 1000, 1.22;
     16 steps, n = 500, 1.79; advection-upwind, 100 steps, n = 500, 1.27; lcs, n = 1500, 1.11."""
     refs = [LoopRef(lp.name, stmt) for lp in band]
     cut = Tile(tuple(zip(refs, sizes, strict=True)))
-    yield Balance(refs[0], sizes[0]), cut, *in_line(band, stmt)
-    yield cut, *in_line(band, stmt)
+    yield Balance(refs[0], sizes[0]), cut, *in_line(scop, band, stmt)
+    yield cut, *in_line(scop, band, stmt)
 
 
-def diagonals(band: Sequence[Loop], stmt: str, sizes: Sequence[int]) -> tuple[Directive, ...]:
+def diagonals(
+    scop: Scop, band: Sequence[Loop], stmt: str, sizes: Sequence[int]
+) -> tuple[Directive, ...]:
     """Cut the loops, and run the tiles on a diagonal of the two outermost tile loops in parallel: for cores that cannot
     wait for each other. The second size is a multiple of the first, so that one tile along either loop is one diagonal
     further on: fewer waits, and more tiles at a time."""
     cut = Tile(tuple((LoopRef(lp.name, stmt), n) for lp, n in zip(band, sizes, strict=True)))
-    first, second = (LoopRef(lp.name + "t", stmt) for lp in band[:2])
+    first, second = _tiles(scop, band, stmt)
     return cut, Skew(second, sizes[1] // sizes[0], first), Order((second, first)), Parallel(first)
 
 
-def in_line(band: Sequence[Loop], stmt: str) -> tuple[Directive, ...]:
+def in_line(scop: Scop, band: Sequence[Loop], stmt: str) -> tuple[Directive, ...]:
     """Threads take the rows of the outermost tile loop in turn and follow each other along the second one: none waits
     for all others, and what one row has just written is close by for the next. Two threads, against diagonals:
     jacobi-2d 1.08, fdtd-2d 1.08, heat-3d 1.11, jacobi-1d 1.06."""
-    first, second = (LoopRef(lp.name + "t", stmt) for lp in band[:2])
+    first, second = _tiles(scop, band, stmt)
     return (Pipeline(first, second),)
+
+
+def _tiles(scop: Scop, band: Sequence[Loop], stmt: str) -> tuple[LoopRef, LoopRef]:
+    """The tile loops of the two outermost loops."""
+    names = tiles_of(scop, band, [lp.name for lp in band[:2]])
+    return LoopRef(names[band[0].name], stmt), LoopRef(names[band[1].name], stmt)
 
 
 def side_by_side(scop: Scop, band: Sequence[Loop], stmt: str) -> Iterator[tuple[Directive, ...]]:

@@ -19,7 +19,7 @@ from codegen.scop.distance import is_zero, same_value
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, seq
 from codegen.strategy.orders.distribution import strongly_connected
 from codegen.transform.program import Program
-from codegen.transform.tile import tile_loop
+from codegen.transform.tile import fresh_name, tile_loop
 
 Own = Mapping[str, tuple[Loop, ...]]  # the loops that a statement still has to run through
 
@@ -37,7 +37,8 @@ def by_levels(p: Program, names: tuple[str, ...], outer: Loop) -> Node | None:
         return _level(p, ties, names, own)
     along = {n: next(lp for lp in own[n] if lp.name == first) for n in names}
     whole = replace(along[names[0]], exprs={n: lp.exprs[n] for n, lp in along.items()})
-    strips = replace(tile_loop(p.scop, whole, f"{first}t", STRIP), coincident=True)
+    taken = {lp.name for n in names for lp in enclosing(p.tree, n)}
+    strips = replace(tile_loop(p.scop, whole, fresh_name(f"{first}t", taken), STRIP), coincident=True)
     inner = _level(p, ties, names, own)
     return None if inner is None else Band((strips,), inner)
 

@@ -42,6 +42,7 @@ from codegen.strategy.cost.lengths import SIZE
 from codegen.strategy.orders.distribution import only, strongly_connected
 from codegen.strategy.orders.reshape import with_flags
 from codegen.transform.program import Program, legal, make_program
+from codegen.transform.tile import tiles_of
 
 GAIN = 1.25  # the model has to promise this much
 MOST = 3  # loops of which all orders are tried
@@ -89,7 +90,8 @@ def _one_behind_the_other(p: Program) -> Iterator[tuple[Directive, ...]]:
         around = enclosing(p.tree, names[0])
         if len(names) == 1 and len(around) == MOST and around[-1].coincident and not around[0].coincident:
             row, deep, line = (LoopRef(lp.name, names[0]) for lp in around)
-            yield Tile(((deep, 0), (line, BEHIND))), Pipeline(row, LoopRef(f"{line.name}t", names[0]))
+            tile = tiles_of(p.scop, around, [line.name])[line.name]
+            yield Tile(((deep, 0), (line, BEHIND))), Pipeline(row, LoopRef(tile, names[0]))
 
 
 def would_be(source: Program, machine: Machine) -> tuple[Diagnostic, ...]:

@@ -8,13 +8,14 @@ HEAD = "/* The table of machines, made from codegen/sunway/plan/data: python -m 
 
 
 def figures() -> str:
-    """The file emulator/sw_figures.h: the machines in the order of SW_DEFAULT."""
+    """The file emulator/sw_figures.h: the machines, the one first that is meant where none is named."""
     return "\n".join([HEAD, *(_machine(g) for g in (SW26010, SW26010_PRO))]) + "\n"
 
 
 def _machine(g: CoreGroup) -> str:
     slow = ", ".join(f"{{ {b}, {f:g} }}" for b, f in g.slow_blocks) or "{ 0, 0 }"
     rows = (
+        f'.name = "{g.short_name}",',
         f".ldm_bytes = {g.ldm_bytes}, .lanes = {g.lanes(8)}, .clock_hz = {g.clock_hz:g},",
         f".launch = {g.launch:g}, .barrier = {g.barrier:g}, .mesh_start = {g.message_latency:g}, "
         f".mesh_rate = {g.message_bytes:g},",

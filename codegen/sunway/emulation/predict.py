@@ -40,24 +40,25 @@ def model_program(
     work = folder / f"{stem}{tag}"
     work.mkdir(parents=True, exist_ok=True)
     (work / f"{stem}_args.h").write_text(files["_args.h"])
-    (work / "model.c").write_text(files["_slave.c"] + _main(files["_args.h"], options.threads))
+    (work / "model.c").write_text(files["_slave.c"] + _main(files["_args.h"], options))
     messages = compile_program([work / "model.c"], work / "model", library, ["-w", "-O1"], watched=False)
     assert not messages, messages[:2000]
     return work / "model"
 
 
-def _main(header: str, threads: str) -> str:
+def _main(header: str, options: GenOptions) -> str:
     """A main function that fills every launch's arguments from the command line and runs them in order: of the forms of
     a region, those of the first that is for such sizes."""
     count = 1
-    for n in threads.split(","):
+    for n in options.threads.split(","):
         count *= int(n)
     lines = ["#include <stdlib.h>", "#include <string.h>", "#include <athread.h>",
              "static double value(int n, char **v, const char *name) {",
              "  for (int k = 1; k < n; k++) { char *e = strchr(v[k], '=');",
              "    if (e && !strncmp(v[k], name, (size_t)(e - v[k])) && !name[e - v[k]]) return atof(e + 1); }",
              "  return 1; }",
-             "int main(int argc, char **argv) {", "  (void)value;", "  athread_init();",
+             "int main(int argc, char **argv) {", "  (void)value;",
+             f'  sw_made_for("{group_for(options.machine).short_name}", __FILE__);', "  athread_init();",
              f"  athread_set_num_threads({count});", "  char chosen[1000] = {0};"]  # fmt: skip
     for when, body, name in re.findall(r"(?:/\* if ([^/]*?) \*/\s*)?typedef struct \{(.*?)\} (\w+);", header, re.S):
         lines.append(f"  {{ static {name} a; long at = 1L << 32;")
@@ -99,9 +100,7 @@ def predict(
 ) -> Prediction:
     """Run a model for these sizes. Raises LimitPassed where that takes more than so many seconds."""
     env = {"SW_MODEL": "1", **({"SW_TRACE": str(trace)} if trace else {})}
-    group = group_for(machine)
-    env["SW_MACHINE"] = "sw26010-pro" if group.crts else "sw26010"
     ran = run_program(program, [f"{k}={v}" for k, v in sizes.items()], env, limit)
     assert ran.code == 0, ran.err
     cycles = ran.counts["cycles"]
-    return Prediction(cycles, cycles / group.clock_hz, ran.counts)
+    return Prediction(cycles, cycles / group_for(machine).clock_hz, ran.counts)

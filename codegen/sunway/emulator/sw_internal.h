@@ -68,6 +68,7 @@ typedef struct {
 } sw_core;
 
 typedef struct {
+  const char *name;
   long ldm_bytes, lanes;
   double clock_hz, launch, barrier, mesh_start, mesh_rate;
   double issue, startup;      /* of a core: to give a command, and until its first byte comes */

@@ -90,7 +90,7 @@ class CoresAuthor:
         if not sizes:
             text = "tiles on diagonals could run at once, but loops inside them reach over whole rows or columns"
             self.remark("no-kernel", f"{text}, for which local memory has no room", names[0], "missed")
-        if sizes and self.attempt(*diagonals(band.loops, names[0], sizes)):
+        if sizes and self.attempt(*diagonals(self.p.scop, band.loops, names[0], sizes)):
             text = " by ".join(map(str, sizes))
             self.remark("kernel", f"diagonals of tiles of {text} on {self.grid.count} compute cores", names[0])
 

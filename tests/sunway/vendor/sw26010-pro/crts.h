@@ -33,7 +33,12 @@ extern thread_info_t shape_cores[6][64];
     0; \
   })
 
+/* Commands, too, are there with -msimd only. */
+#ifndef _SIMD_SLAVE
+#define shape_dma(...) _Static_assert_Please_use_msimd_option
+#else
 extern void shape_dma(dma_mode mode, int put, void *mem, void *ldm, int len, void *reply, int mask, int stride, int bsize);
+#endif
 #define CRTS_dma_iget_stride(dest, src, len, bsize, stride, reply) \
   ({ shape_dma(PE_MODE, 0, (void *)(src), (void *)(dest), (len), (void *)(reply), 0, stride, bsize); 0; })
 #define CRTS_dma_iput_stride(dest, src, len, bsize, stride, reply) \

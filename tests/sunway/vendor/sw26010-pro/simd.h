@@ -1,8 +1,9 @@
-/* Shape of the SW26010-Pro's vectors: 512 bits on compute cores, eight floats or doubles; no vector has sixteen floats. */
+/* Shape of the SW26010-Pro's vectors: 512 bits on compute cores, eight floats or doubles; no vector has sixteen floats.
+ * They are declared where the compiler has -msimd, which defines _SIMD_SLAVE. */
 #ifndef SHAPE_SIMD_H
 #define SHAPE_SIMD_H
 
-#ifdef __sw_slave__
+#ifdef _SIMD_SLAVE
 typedef int intv16 __attribute__((vector_size(64)));
 typedef unsigned uintv16 __attribute__((vector_size(64)));
 typedef float floatv8 __attribute__((vector_size(32)));
