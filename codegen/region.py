@@ -218,13 +218,20 @@ def attempt(
     if made is not None and not findings:
         tried[text] = made
         return made, None
-    severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
-    return None, simpler(loc, findings[0].message, severity)
+    why = findings[0].message
+    if findings[0].check in ("storage", "effort"):
+        return None, simpler(loc, why)
+    return None, given_up(loc, f"it could not be {'carried out' if findings[0].check == 'plan' else 'proven'}: {why}")
 
 
-def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:
+def simpler(loc: Loc, why: str) -> Diagnostic:
     """The remark that a plan did not work out."""
-    return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
+    return Diagnostic(Severity.REMARK, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
+
+
+def given_up(loc: Loc, why: str) -> Diagnostic:
+    """The warning that a faster plan was given up, since it or its text could not be proven: a fault of the tool."""
+    return Diagnostic(Severity.WARNING, "unproven", f"a faster plan was given up, since {why}", loc, kind="missed")
 
 
 def _by_user_plan(model: Modelled, plan: Plan, wider: bool = False) -> ProvenRegion:

@@ -83,7 +83,7 @@ def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
     tree, p, r = with_overloads(parsed.ast), s.piece, s.region
     site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
     distinct = frozenset[str]().union(*(distinct_hint(hint.text) for hint in r.hints))
-    site = replace(site, distinct=distinct, macros=s.macros)
+    site = replace(site, distinct=distinct, macros=s.macros, dialect=s.dialect)
     return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
 
 

@@ -54,7 +54,7 @@ def parse_with_gaps(s: RegionSlice) -> Parsed:
         except ParseError:
             text, hidden = _mended(s)
             tree = _parse(text)
-        return Parsed(annotated(tree, dict(s.enum_types), False), s.hidden | hidden)
+        return Parsed(annotated(tree, dict(s.enum_types), s.dialect.short_enums), s.hidden | hidden)
     except RecursionError:
         loc = Loc(s.file, s.region.first_line, len(s.region.indent) + 1)
         raise Unsupported("nesting-too-deep", "the code around the region nests too deeply to be parsed", loc,

@@ -77,6 +77,11 @@ def _words(cpp: CppOptions, name: str) -> list[str]:
     return [*_command(cpp, name, language), "-x", language.name, "-D__TILEWRIGHT__=1", *cpp.args]
 
 
+def compiler_words(cpp: CppOptions, name: str) -> list[str]:
+    """The words that say how the file is compiled: of the preprocessor's command, if it is run, and the user's own."""
+    return _words(cpp, name) if cpp.enabled else list(cpp.args)
+
+
 def _with_definitions(
     cpp: CppOptions, words: list[str], data: bytes, name: str, meanwhile: Callable[[], None]
 ) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from codegen.diagnostics import InternalError, Loc, TilewrightError, Unsupported, fault
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.source.language import C, Language
 from codegen.source.regions import Region
 
@@ -58,6 +59,7 @@ class RegionSlice:
                     `objects` members and references, as declarations of variables
     enum_types      how enums are represented, by their first enumerators, where it is not by their values alone
     macros          names that a macro has: what is called so in the result may become something else
+    dialect         what the compiler's flags make of C here
     """
 
     region: Region
@@ -80,6 +82,7 @@ class RegionSlice:
     usings: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
+    dialect: Dialect = STANDARD
     enum_types: tuple[tuple[str, str], ...] = ()
 
 

@@ -81,6 +81,7 @@ class Affiner:
     evaluated: dict[str, isl.Set] = field(default_factory=dict)  # where the source evaluates each of them
     readings: list[Reading] = field(default_factory=list)  # of members behind pointers
     distinct: Mapping[str, CType] = field(default_factory=dict)  # index arrays without equal elements
+    wraps: bool = False  # signed arithmetic may wrap around, too
     filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # of how many elements of theirs that is known
 
     # -- values ------------------------------------------------------------------------------------
@@ -368,8 +369,9 @@ class Affiner:
         return value
 
     def _wrapped(self, value: isl.PwAff, ctype: CType, frame: Frame, node: c_ast.Node) -> isl.PwAff:
-        """The result of arithmetic: signed overflow is the source's own error, unsigned must not wrap."""
-        if not ctype.signed:
+        """The result of arithmetic: signed overflow is the source's own error, unless the compiler was told that it
+        wraps around, as unsigned arithmetic does. What wraps must not."""
+        if not ctype.signed or self.wraps:
             low, high = ctype.range()
             self._assume(value, low, high, frame, node, f"`{c_text(node)}` does not wrap around")
         return value

@@ -233,7 +233,7 @@ class BodyBuilder(Places):
         name = getattr(node.name, "name", "")
         if name in NANS and isinstance(node.args, c_ast.ExprList) and _is_text(node.args.exprs):
             return Lit(c_text(node))  # NAN of math.h
-        if not name or not is_pure(name, self.names.pure, self.names.functions, loops=True):
+        if not name or not is_pure(name, self.names.pure, self.names.functions, True, self.names.dialect):
             raise self.refuse(
                 "unknown-call",
                 f"`{name or c_text(node.name)}` may do more than compute a value",

@@ -23,6 +23,7 @@ from codegen.frontend.syntax.declarators import (
 )
 from codegen.frontend.syntax.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.scop.model import OwnVariable
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
@@ -87,6 +88,7 @@ class RegionSite:
     distinct: frozenset[str] = frozenset()  # arrays in which, as a hint says, no two elements are equal
     filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # arrays with so many first elements that all differ
     macros: frozenset[str] = frozenset()  # names that a macro has, if not where the region is
+    dialect: Dialect = STANDARD  # what C means here
     constants: tuple[tuple[str, int], ...] = ()  # what variables are likely to be: to be asked when it runs
 
     @property
