@@ -79,7 +79,7 @@ def constant(node: c_ast.Node, names: Mapping[str, int], type_of: TypeOf = lambd
     """The value of a constant expression and its type; `names` are enumerators of type int."""
     if isinstance(node, c_ast.Constant):
         value = int_constant(node)
-        return None if value is None or value >> 64 else (value, literal_type(node, value))
+        return None if value is None or value >= 1 << 64 else (value, literal_type(node, value))
     if isinstance(node, c_ast.ID):
         known = names.get(node.name)
         return None if known is None else (known, INT)
