@@ -48,6 +48,7 @@ from codegen.verify.storage import SHARED_BY
 # Which parts of a region's counted work the authors of plans get, from ambitious to plain; the model has had its own.
 # Past its part, an author makes room for the next.
 AUTHORS = (4, 4, 8, 8)
+EMPTY = "empty"  # the summary of a region without statements
 
 
 @record
@@ -95,7 +96,7 @@ def process_region(
     try:
         model = model_region(s, options)
         if model is None:
-            return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", "empty", ())
+            return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", EMPTY, ())
         try:
             return target_named(options.target).process(RegionJob(s, model, original, options, machine, crashed))
         except Unsupported:

@@ -89,6 +89,7 @@ def test_every_error_id_has_a_test() -> None:
     elsewhere.add("bad-threads")  # tests/sunway/test_command.py
     elsewhere.add("limit-passed")  # tests/cli/test_limits.py
     elsewhere.add("no-device")  # tests/gpu/test_tune.py
+    elsewhere.add("device-arrays")  # tests/gpu/test_refusals.py
     elsewhere.add("no-sources")  # tests/cli/test_scan.py
     elsewhere.add("not-here")  # tests/serve/test_server.py
     elsewhere |= {"bad-descriptor", "bad-kernel", "cannot-compile", "cannot-keep", "ranks-differ", "unknown-format",

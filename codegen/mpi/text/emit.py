@@ -28,6 +28,7 @@ from codegen.target.emit import (
     deeper,
     exact_calls,
 )
+from codegen.target.finish.index_type import index_typed
 from codegen.target.finish.names import NameSpelling, names_for
 from codegen.target.finished import FinishedText, finished
 from codegen.target.guards.computed_parameters import computed_texts, needed
@@ -116,7 +117,7 @@ def _prove_finish(base: RegionText, done: FinishedText, others: Sequence[RegionT
     problem = ""
     if done.portable is not None:
         problem = wrong_variants(done.merged, done.portable.variants, [x.plain for x in others])
-    problem = problem or wrong_finish(done.merged or base.plain, done.text, names)
+    problem = problem or wrong_finish(index_typed(done.merged or base.plain), done.text, names)
     if problem:
         raise Unproven(f"what stands in the file is not what was proven: {problem}")
 
