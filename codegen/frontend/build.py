@@ -250,6 +250,7 @@ def _assemble(
         origins=site.origins,
         own=site.own,
         read=_read(site),
+        visible=frozenset(n for n, v in site.variables.items() if v.place != "global" and not v.shape.special),
         dialect=site.dialect,
     )
     by_name = {s.name: s for s in kept}

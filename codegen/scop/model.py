@@ -264,6 +264,7 @@ class Scop:
     read: frozenset[str] = frozenset()  # names that the source's text reads, some perhaps in what never runs
     dialect: Dialect = STANDARD  # what C means
     together: bool = False  # loops around others are not taken apart where some statements begin or end
+    visible: frozenset[str] = frozenset()  # what can be named around the region, but for volatile variables
 
     def statement(self, name: str) -> Statement:
         known: dict[str, Statement] | None = self.__dict__.get("_by_name")

@@ -80,6 +80,14 @@ def _parse(text: str) -> c_ast.FileAST:
     return made
 
 
+def name_data(node: c_ast.Node) -> None:
+    """Spell the user's `long` as `long int`: printed text calls its own indices `long` until it is finished."""
+    if isinstance(node, c_ast.IdentifierType) and node.names.count("long") == 1 and "double" not in node.names:
+        node.names = [*(["unsigned"] if "unsigned" in node.names else []), "long", "int"]
+    for child in node:
+        name_data(child)
+
+
 def _open_cases(node: c_ast.Node) -> None:
     """The parser takes a pragma right behind the label of a case, and the next statement, for a block: here they are
     two statements like those that follow."""

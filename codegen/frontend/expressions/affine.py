@@ -365,7 +365,7 @@ class Affiner:
         have_low, have_high = have.range()
         if have_low >= low and have_high <= high:
             return value
-        self._assume(value, low, high, frame, node, f"`{c_text(node)}` converts to {want.spelling} without change")
+        self._assume(value, low, high, frame, node, f"`{c_text(node)}` converts to {want.shown} without change")
         return value
 
     def _wrapped(self, value: isl.PwAff, ctype: CType, frame: Frame, node: c_ast.Node) -> isl.PwAff:

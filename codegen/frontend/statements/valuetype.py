@@ -84,7 +84,7 @@ def literal_ctype(node: c_ast.Constant) -> CType | None:
     if number >= 1 << 31:
         return None  # depends on its base and suffix
     if "u" in text:
-        return CType("unsigned long", "int", 64, False) if "l" in text else CType("unsigned", "int", 32, False)
+        return CType("unsigned long long", "int", 64, False) if "l" in text else CType("unsigned", "int", 32, False)
     return LONG if "l" in text else INT
 
 
