@@ -40,10 +40,11 @@ def support(how: Support | None = None) -> str:
     from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PANEL, PANEL_ARRAYS, PLAIN, load_network
     from codegen.mpi.program import WORLD
     from codegen.print.templates import environment
+    from codegen.target.finish.index_type import defined, index_typed
 
     how = how or Support()
     found = load_network(how.network)
-    return environment().get_template("mpi.c.j2").render(
+    text = environment().get_template("mpi.c.j2").render(
         network=found.description or found.name,
         latency=repr(found.latency),
         bandwidth=repr(found.bandwidth),
@@ -59,6 +60,8 @@ def support(how: Support | None = None) -> str:
         named=how.named,
         world=how.comm == WORLD,
     )
+    text = index_typed(text)
+    return defined(text) + text
 
 
 class Mpi(Target):

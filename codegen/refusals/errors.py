@@ -114,6 +114,13 @@ ERRORS: tuple[Entry, ...] = (
         "Check the folder and its permissions.",
     ),
     _error(
+        "device-arrays",
+        "With `--arrays device` a marked region, or a part of it, cannot run on the device. Its loops would stay on "
+        "the host, which cannot follow pointers of the device.",
+        "Mend what the message names, split the region, take its marks away, or leave `--arrays device` out.",
+        "tilewright gen --target cuda --arrays device solver.c",
+    ),
+    _error(
         "does-not-compile",
         "`check` cannot run the original, since the compiler rejects it.",
         "Mend what the compiler says; give its `-I` and `-D` options.",

@@ -74,7 +74,7 @@ def slave_files(
     """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
     env = environment()
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
-    support = emit_support(helpers, frozenset(), SupportOptions(c99=True))
+    support = emit_support(helpers, frozenset(), SupportOptions(c99=True, lp64=True))
     functions = [f for p in parts for f in p.functions]
     slave = env.get_template("sunway/slave.c.j2").render(
         banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
