@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.options import NETWORK
-from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, RegionJob, Target
+from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, Placed, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.options import GenOptions
     from codegen.region import RegionOutcome
     from codegen.region_model import Modelled
+    from codegen.source_file import Opened
     from codegen.target.finish.names import NameSpelling
 
 
@@ -57,6 +58,17 @@ class Mpi(Target):
     def words(self, options: GenOptions) -> Sequence[str]:
         held = (f"--distribute={options.distribute}",) if options.distribute else ()
         return (*held, *(() if options.network == NETWORK else (f"--network={path.basename(options.network)}",)))
+
+    def check_options(self, options: GenOptions) -> None:
+        from codegen.mpi.layout import words
+
+        words(options.distribute)
+
+    def placed(self, source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions) -> Placed:
+        from codegen.mpi.layout import check_named
+
+        check_named(options.distribute, source.text)
+        return super().placed(source, outcomes, options)
 
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.mpi.region import process
