@@ -18,7 +18,7 @@ from codegen.sunway.emulation.host import ANY_FORM, compile_program, run_program
 
 KERNELS = Path(__file__).parents[1] / "examples" / "kernels"
 GRIDS = ("16", "32", "64", "2,8", "4,8", "8,8")
-FLAGS = ("-I", str(KERNELS), "-DDRIVER", "-Wall", "-Wextra", "-Wno-unknown-pragmas", ANY_FORM)
+FLAGS = ("-I", str(KERNELS), "-DDRIVER", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-DTW_NO_FMA", ANY_FORM)
 
 # LARGE and EXTRALARGE of every PolyBench program, scaled down so that a run takes moments and kept ragged. The padded
 # sets are these rounded up to multiples of 32; the first `steps` numbers are time steps and stay.

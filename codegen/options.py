@@ -19,13 +19,15 @@ class CppOptions:
     """How to run the user's preprocessor. `args` keeps -I, -D, -U and -include in command-line order.
 
     An empty `command` means the default compiler; `enabled` is false for --no-cpp. `language` is empty where the
-    ending of the file tells.
+    ending of the file tells. `confined`: the text may be anybody's, so it is preprocessed in this process, and names no
+    files but headers of the C library.
     """
 
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     enabled: bool = True
     language: str = ""
+    confined: bool = False
 
 
 @record
@@ -61,6 +63,7 @@ class GenOptions:
     scheme: str = "full"  # sunway: see sunway/plan/launch_options.py
     network: str = NETWORK  # mpi: what lies between ranks
     distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'
+    comm: str = ""  # mpi: a C expression for the communicator whose ranks all hold the same data
     arrays: str = "host"  # devices: where the arrays of regions are
     device: str = "generic"  # which device, or a file that describes one
     auto: bool = False  # nests that nobody marked, too, where they gain

@@ -255,6 +255,8 @@ def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
 
         return explore(path, text, options, machine)
     source = open_source(path, text, options)
+    if not contracts(options, text):
+        options = replace(options, fp_contract="off")  # whatever said so
     check_plan_regions(source, options)
     clock = [("reading", time.perf_counter())]
     outcomes: list[RegionOutcome] = []

@@ -28,7 +28,7 @@ from codegen.record import record
 from codegen.scop.dependences import compute_dependences, value_flows
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.source.macros.named import without_names
-from codegen.source.parse import Parsed, parse_with_gaps
+from codegen.source.parse import Parsed, name_data, parse_with_gaps
 from codegen.source.region_slice import RegionSlice
 from codegen.targets.base import Target
 from codegen.targets.registry import target_named
@@ -81,9 +81,11 @@ def _site(s: RegionSlice) -> RegionSite:
 def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
     """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
     tree, p, r = with_overloads(parsed.ast), s.piece, s.region
+    if "long" in s.text:
+        name_data(tree)
     site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
     distinct = frozenset[str]().union(*(distinct_hint(hint.text) for hint in r.hints))
-    site = replace(site, distinct=distinct, macros=s.macros)
+    site = replace(site, distinct=distinct, macros=s.macros, dialect=s.dialect)
     return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
 
 
@@ -122,7 +124,7 @@ def _hints(s: RegionSlice, options: GenOptions) -> _Hints:
             assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
         elif word.strip() == "reassociate":
             reassociate = True
-        elif pure_hint(hint.text) or distinct_hint(hint.text):
+        elif pure_hint(hint.text) or distinct_hint(hint.text) or (word.strip() == "comm" and rest.endswith(")")):
             continue
         elif word.strip() == "fusion" and rest.rstrip(") ") in FUSIONS:
             fusion = rest.rstrip(") ")
@@ -175,7 +177,7 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
 def _known_hints(word: str) -> str:
     """What may stand behind `#pragma tilewright`; the one that is probably meant, if that is not the word itself."""
     known = {"assume": "assume(condition)", "pure": "pure(function, ...)", "reassociate": "reassociate",
-             "distinct": "distinct(array, ...)",
+             "distinct": "distinct(array, ...)", "comm": "comm(communicator)",
              "plan": "plan(file)", "fusion": f"fusion({'|'.join(FUSIONS)})"}  # fmt: skip
     import difflib  # only then: start-up time counts in a build
 

@@ -11,9 +11,11 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
 from codegen.options import GenOptions
 from codegen.record import record
+from codegen.scop.dialect import Dialect
+from codegen.source.dialect.facts import dialects
 from codegen.source.directives import with_directives_inside
 from codegen.source.language import language_of
 from codegen.source.macro_tables import macro_names
@@ -21,7 +23,7 @@ from codegen.source.macros.baked import Baked, baked
 from codegen.source.macros.inactive import with_inactive
 from codegen.source.macros.named import with_names
 from codegen.source.marks import with_marks
-from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
+from codegen.source.preprocess import Preprocessed, compiler_words, display_name, no_preprocess, preprocess
 from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import slice_unit
@@ -95,8 +97,20 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
     if target.keeps_macros:
         slices = with_names(path, text, options.cpp, pre, slices, found)
     macros = macro_names(pre.changes, text)
-    slices = tuple(replace(s, macros=macros, named=s.named and replace(s.named, macros=macros)) for s in slices)
-    return Opened(name, text, regions, slices, pre.deps, pre, found)
+    spoken = dialects(pre, compiler_words(options.cpp, path), [s.line for s in slices])
+    slices = tuple(_with_facts(s, macros, spoken[s.line]) for s in slices)
+    return target.opened(Opened(name, text, regions, slices, pre.deps, pre, found), options)
+
+
+def _with_facts(s: RegionSlice, macros: frozenset[str], dialect: Dialect) -> RegionSlice:
+    """With what is known of macros and of C, and a refusal where C is another language than the model's."""
+    named = s.named and replace(s.named, macros=macros, dialect=dialect)
+    if dialect.refused and s.refusal is None:
+        flag = dialect.refused[0]
+        loc = Loc(s.file, s.region.first_line, 1)
+        refusal = Unsupported("compiler-flag", f"it is compiled with {flag.flag}: {flag.why}", loc, flag.hint)
+        return replace(s, macros=macros, dialect=dialect, named=None, refusal=refusal)
+    return replace(s, macros=macros, dialect=dialect, named=named)
 
 
 def load_all(regions: int = 1) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fast import WHOLE, fast_ones, listed, some_of_each
+from tests.fast import WHOLE, fast_ones, listed, some_of_each, turn_of_commit
 from tests.warm import MANY, warm
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--fast"):
         kept = fast_ones([x.nodeid for x in items], listed())
     elif len(items) >= WHOLE and not config.getoption("--all"):
-        kept = some_of_each([x.nodeid for x in items], listed())
+        kept = some_of_each([x.nodeid for x in items], listed(), turn_of_commit())
     else:
         return
     config.hook.pytest_deselected(items=[x for x in items if x.nodeid not in kept])

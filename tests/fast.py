@@ -1,6 +1,7 @@
 """Which tests a run takes. The fast lane, `make test-fast`: every function but those in slow.txt, of which it has a few
 cases, and of functions with many cases every third. `make test`: everything but the longest cases, and of functions
-that take long in all a part of their cases. `make test-all`: everything.
+that take long in all a part of their cases, another part after each commit, so that all are seen in a few of them.
+`make test-all`: everything.
 
 slow.txt is made from what a whole run took; tests that are not in it count as fast. Its limits are those of a
 processor of 2024, sixteen tests at a time; two cores of a small machine take twice as long.
@@ -11,7 +12,9 @@ processor of 2024, sixteen tests at a time; two cores of a small machine take tw
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +29,7 @@ FEW, THIN = 2, 6  # of long functions with more cases than this, one in so many
 MANY, THIRD = 3, 3  # in the fast lane, of functions with more cases than this, one in so many
 LONGEST = 5  # seconds of a case that only `make test-all` has, where the function has others
 WHOLE = 3000  # tests: a run of all of them, not of a folder
+TURN = "TILEWRIGHT_TESTS_TURN"  # which part it is, where that is not to be the commit's
 _LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
 
 
@@ -43,15 +47,26 @@ def fast_ones(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
     return out
 
 
-def some_of_each(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
+def some_of_each(nodeids: Sequence[str], listed: frozenset[str], turn: int) -> set[str]:
     """All tests but the longest cases (with a minus in the list), and of long functions (with a slash) every sixth
     case, spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen
     files take all."""
     out: set[str] = set()
     for function, own in _by_function([x for x in nodeids if f"-{x}" not in listed]).items():
         many = f"/{function}" in listed and len(own) > FEW
-        out |= _spread(own, THIN if many else 1)
+        out |= _spread(own, THIN, turn) if many else set(own)
     return out
+
+
+def turn_of_commit() -> int:
+    """A number that goes on by one with each commit; 0 without git, as in a package of the source."""
+    if TURN in os.environ:
+        return int(os.environ[TURN])
+    words = ["git", "-C", str(Path(__file__).parent), "rev-list", "--count", "HEAD"]
+    try:
+        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    except (OSError, subprocess.CalledProcessError):
+        return 0
 
 
 def _by_function(nodeids: Iterable[str]) -> dict[str, list[str]]:
@@ -61,9 +76,9 @@ def _by_function(nodeids: Iterable[str]) -> dict[str, list[str]]:
     return cases
 
 
-def _spread(cases: Iterable[str], step: int) -> set[str]:
-    """One case in `step`, the same ones on every machine."""
-    return set(sorted(cases, key=lambda n: crc32(n.encode()))[::step])
+def _spread(cases: Sequence[str], step: int, turn: int = 0) -> set[str]:
+    """One case in `step`, the same ones on every machine; each of them in as many turns."""
+    return set(sorted(cases, key=lambda n: crc32(n.encode()))[turn % min(step, len(cases)) :: step])
 
 
 def seconds_of(report: Iterable[str]) -> dict[str, float]:

@@ -40,6 +40,7 @@ class Options(TypedDict, total=False):
     context: str
     threads: str
     distribute: str
+    comm: str
     network: str
     line: "bool | str"
     file_prefix_map: Mapping[str, str]
@@ -66,7 +67,7 @@ class Input:
 
 
 _SAME = ("target", "machine", "isa", "reassociate", "check_alias", "assume_no_alias", "fp_contract", "fusion",
-         "context", "threads", "distribute", "network",
+         "context", "threads", "distribute", "network", "comm",
          "banner", "version", "dispatch", "keep_original", "prefix", "require_isa", "timeout")
 
 

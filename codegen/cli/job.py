@@ -155,6 +155,7 @@ def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         threads=values.get("threads", rest.threads),
         network=values.get("network", rest.network),
         distribute=values.get("distribute", rest.distribute),
+        comm=values.get("comm", rest.comm),
         scheme=values.get("scheme", rest.scheme),
         arrays=values.get("arrays", rest.arrays),
         device=values.get("device", rest.device),

@@ -222,6 +222,10 @@ TABLE: tuple[Option, ...] = (
     Option(("--distribute",), "generation", SOURCE_COMMANDS,
            "mpi: arrays of which each rank holds a block, as in 'A: block, *; b: block'",
            "value", "LIST", default=_DEFAULTS.distribute, affects_output=True),
+    Option(("--comm",), "generation", SOURCE_COMMANDS,
+           "mpi: a C expression for the communicator whose ranks share regions, evaluated in front of each; says that "
+           "these ranks hold the same data where the program uses MPI itself",
+           "value", "EXPR", default=_DEFAULTS.comm, affects_output=True),
     Option(("--scheme",), "generation", SOURCE_COMMANDS,
            "sunway: leave something out, to compare (published: fixed tiles of 32, transfers in series, row commands; "
            "launch: start the cores also where they are predicted to be slower)",

@@ -7,14 +7,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import CNode
-from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.diagnostics import Diagnostic, Unsupported
 from codegen.hosts.few_threads import with_few_threads
 from codegen.hosts.one_thread import for_much_work, peeled, threads_only
-from codegen.hosts.variants import PrintedRegion, for_all_variants, read_back
+from codegen.hosts.variants import PrintedRegion, UnprovenVariants, for_all_variants, read_back
 from codegen.machine import Machine
 from codegen.plan.text import show
 from codegen.plan_outcome import no_effect, summarize
-from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent, left_out, make, simpler
+from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, given_up, indent, left_out, make, simpler
 from codegen.scop.model import Scop
 from codegen.strategy.cost.gain import Gain, predicted, too_little
 from codegen.target.emit import RegionText, Surroundings, region_text
@@ -52,7 +52,7 @@ def process(job: RegionJob) -> RegionOutcome:
         except Unproven as error:
             if made.author is None or made.author + 1 == len(AUTHORS):
                 raise
-            skipped, since = made.author + 1, [*since, simpler(loc, error.message, Severity.WARNING)]
+            skipped, since = made.author + 1, [*since, given_up(loc, error.message)]
         else:
             return replace(out, gain=gain)
 
@@ -83,7 +83,11 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
     alone = threads is True and threads_only(model.program, made)
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
-    found = None if alone else for_all_variants(scop, made.code, threads, around, machine)
+    found, lost = None, ""
+    try:
+        found = None if alone else for_all_variants(scop, made.code, threads, around, machine)
+    except UnprovenVariants as error:
+        lost = str(error)
     assumed = found is not None  # blocks are computed when the program runs, and tiles are those of its processor
     if found is None:
         much = threads is True and for_much_work(made.plan)
@@ -104,7 +108,8 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     idle = no_effect(plan, scop, made.code, bool(threads))
     planned = (_of_any_machine(d) if assumed else d for d in made.remarks if threads or d.id != "parallel")
-    remarks = (*model.remarks, *planned, *alias.remarks, *idle)
+    fewer = (given_up(scop.loc, f"its text for all processors could not be proven: {lost}"),) if lost else ()
+    remarks = (*model.remarks, *planned, *fewer, *alias.remarks, *idle)
     return RegionOutcome(
         s.region.index,
         s.region.first_line,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.options import NETWORK
+from codegen.record import record
 from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, Placed, RegionJob, Target
 
 if TYPE_CHECKING:
@@ -21,13 +22,29 @@ if TYPE_CHECKING:
     from codegen.target.finish.names import NameSpelling
 
 
-def support(network: str = NETWORK, axes: int = 1, panels: bool = False) -> str:
-    """The functions that generated code calls for ranks, in a grid of so many axes, with panels or without."""
-    from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PANEL, PANEL_ARRAYS, PLAIN, load_network
-    from codegen.print.templates import environment
+@record
+class Support:
+    """What the functions for ranks are printed for: what lies between ranks, a grid of so many axes, panels, arrays in
+    blocks, and communicators that the program names, in all regions the same one if `comm` says so."""
 
-    found = load_network(network)
-    return environment().get_template("mpi.c.j2").render(
+    network: str = NETWORK
+    axes: int = 1
+    panels: bool = False
+    blocks: bool = False
+    named: bool = False
+    comm: str = ""
+
+
+def support(how: Support | None = None) -> str:
+    """The functions that generated code calls for ranks."""
+    from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PANEL, PANEL_ARRAYS, PLAIN, load_network
+    from codegen.mpi.program import WORLD
+    from codegen.print.templates import environment
+    from codegen.target.finish.index_type import defined, index_typed
+
+    how = how or Support()
+    found = load_network(how.network)
+    text = environment().get_template("mpi.c.j2").render(
         network=found.description or found.name,
         latency=repr(found.latency),
         bandwidth=repr(found.bandwidth),
@@ -36,10 +53,15 @@ def support(network: str = NETWORK, axes: int = 1, panels: bool = False) -> str:
         plain=PLAIN,
         blocks=DEALT,
         panel=PANEL,
-        panel_arrays=PANEL_ARRAYS if panels else 0,
-        axes=axes,
-        panels=panels,
+        panel_arrays=PANEL_ARRAYS if how.panels else 0,
+        axes=how.axes,
+        panels=how.panels,
+        distributed=how.blocks,
+        named=how.named,
+        world=how.comm == WORLD,
     )
+    text = index_typed(text)
+    return defined(text) + text
 
 
 class Mpi(Target):
@@ -53,10 +75,16 @@ class Mpi(Target):
         text = f"the region stays on one thread: each thread has its own `{name}`"
         return (Diagnostic(Severity.REMARK, "one-thread", text, loc, kind="missed"),)
 
-    options = ("distribute", "network")
+    options = ("distribute", "network", "comm")
+
+    def opened(self, source: Opened, options: GenOptions) -> Opened:
+        from codegen.mpi.program import opened
+
+        return opened(source, options)
 
     def words(self, options: GenOptions) -> Sequence[str]:
         held = (f"--distribute={options.distribute}",) if options.distribute else ()
+        held = (*held, *((f"--comm={options.comm}",) if options.comm else ()))
         return (*held, *(() if options.network == NETWORK else (f"--network={path.basename(options.network)}",)))
 
     def check_options(self, options: GenOptions) -> None:
@@ -84,7 +112,10 @@ class Mpi(Target):
         from codegen.mpi.layout import axes_of
 
         axes = axes_of(options.distribute)
-        text = support(options.network, axes, any("panel_send(" in (o.text or "") for o in found))
+        used = "".join(o.text or "" for o in found)
+        how = Support(options.network, axes, "panel_send(" in used, bool(options.distribute), "ranks_of(" in used,
+                      options.comm)  # fmt: skip
+        text = support(how)
         return Extra(text if names is None else names.of(text), as_called=True)
 
     def shared(self, model: Modelled, options: GenOptions) -> Sequence[str]:

@@ -12,6 +12,13 @@ def _error(id: str, meaning: str, advice: str, example: str = "") -> Entry:
 
 ERRORS: tuple[Entry, ...] = (
     _error(
+        "bad-communicator",
+        "What `--comm` or `#pragma tilewright comm(...)` names is no expression for a communicator: it cannot be read, "
+        "changes something, or speaks of names that the file has not.",
+        "Name a variable, a member or a call of the program that gives an MPI_Comm, or MPI_COMM_WORLD.",
+        "--comm 'grid->comm = half'",
+    ),
+    _error(
         "bad-context",
         "The condition given by `--context` or `assume(...)` cannot be read.",
         "Write comparisons of parameters joined by `and`, `or`, `&&` or `||`.",
@@ -39,7 +46,7 @@ ERRORS: tuple[Entry, ...] = (
         "bad-hint",
         "`#pragma tilewright` is followed by something unknown, or names a plan outside the folder of the source.",
         "Known hints are `assume(condition)`, `pure(function, ...)`, `distinct(array, ...)`, `reassociate`, "
-        "`plan(file)`; `--plan-path DIR` allows plans below DIR.",
+        "`comm(communicator)`, `plan(file)`; `--plan-path DIR` allows plans below DIR.",
         "#pragma tilewright faster",
     ),
     _error(
@@ -119,6 +126,13 @@ ERRORS: tuple[Entry, ...] = (
         "Check the folder and its permissions.",
     ),
     _error(
+        "device-arrays",
+        "With `--arrays device` a marked region, or a part of it, cannot run on the device. Its loops would stay on "
+        "the host, which cannot follow pointers of the device.",
+        "Mend what the message names, split the region, take its marks away, or leave `--arrays device` out.",
+        "tilewright gen --target cuda --arrays device solver.c",
+    ),
+    _error(
         "does-not-compile",
         "`check` cannot run the original, since the compiler rejects it.",
         "Mend what the compiler says; give its `-I` and `-D` options.",
@@ -137,6 +151,14 @@ ERRORS: tuple[Entry, ...] = (
         "processor time, memory or output than it may. Nothing is written. What counted work bounds comes to an end "
         "long before, as the refusal `timeout`.",
         "Look for a macro that expands to very much or a header without an end; split the region or the file.",
+    ),
+    _error(
+        "mpi-program",
+        "With `--target mpi`, the program calls MPI itself, in this file or a header of its own. A region may then be "
+        "of arrays of which each rank has its own part, and a result in which ranks share it would be wrong.",
+        "If all ranks of a communicator hold the same data in front of the regions, name it: `--comm MPI_COMM_WORLD`, "
+        "or `#pragma tilewright comm(grid->row)` at single regions. Else use `--target openmp`.",
+        "#include <mpi.h> ... MPI_Sendrecv(u[1], ...);",
     ),
     _error(
         "name-taken",

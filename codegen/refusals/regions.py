@@ -43,6 +43,15 @@ REGIONS: tuple[Entry, ...] = (
         "struct s { unsigned b : 3; }; ... p[i].b = 1;",
     ),
     _refusal(
+        "compiler-flag",
+        "The file is compiled with a flag under which C means something that generated code does not keep: -ftrapv, "
+        "-fnon-call-exceptions, -frounding-math, -ftrapping-math, -fsignaling-nans, -mfpmath=387, "
+        "-fsingle-precision-constant, -fpack-struct, -m32 and the like, or a pragma or attribute that stands for one "
+        "(`#pragma STDC FENV_ACCESS ON`, `#pragma GCC optimize`). Docs page flags.md lists what is done about each.",
+        "Leave the flag out for the files with regions, or put the code that needs it into a file of its own.",
+        "tilewright gen -ftrapv nest.c",
+    ),
+    _refusal(
         "counter-after-loop",
         "A loop variable is used in the region where its loop is over.",
         "Write the value it has there, or use another variable.",
@@ -132,6 +141,14 @@ REGIONS: tuple[Entry, ...] = (
         "nesting-too-deep",
         "Loops are nested more than 24 deep, or expressions or blocks too deeply to be read.",
         "Move inner loops to a region of their own, or split the expression.",
+    ),
+    _refusal(
+        "no-communicator",
+        "With `--target mpi`, the program calls MPI itself, other regions name a communicator whose ranks hold the "
+        "same data, and this one does not: its arrays may be each rank's own.",
+        "Write `#pragma tilewright comm(EXPR)` before it, or give `--comm EXPR`, if all ranks hold the same data "
+        "there.",
+        "#pragma tilewright comm(MPI_COMM_WORLD)",
     ),
     _refusal(
         "no-parallelism",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from codegen.diagnostics import InternalError, Loc, TilewrightError, Unsupported, fault
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.source.language import C, Language
 from codegen.source.regions import Region
 
@@ -56,7 +57,9 @@ class RegionSlice:
     language        of the file; the text is C
     scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
                     `objects` members and references, as declarations of variables
+    enum_types      how enums are represented, by their first enumerators, where it is not by their values alone
     macros          names that a macro has: what is called so in the result may become something else
+    dialect         what the compiler's flags make of C here
     """
 
     region: Region
@@ -79,6 +82,8 @@ class RegionSlice:
     usings: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
+    dialect: Dialect = STANDARD
+    enum_types: tuple[tuple[str, str], ...] = ()
 
 
 def guarded(region: Region, file: str, work: Callable[[], RegionSlice]) -> RegionSlice:

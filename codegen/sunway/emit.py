@@ -62,6 +62,7 @@ class SlavePart:
     report: str
     holds: bool = False  # tiles stay on their cores between kernels
     conditions: tuple[tuple[str, str], ...] = ()  # of launches that take the place of the usual ones, where one holds
+    fuses: bool = True  # vectors may be multiplied and added in one operation
 
 
 @record
@@ -160,6 +161,7 @@ def _slave_part(every: Sequence[_Launched], forms: Sequence[RegionForm], typedef
         "\n".join(_report(x) for x in launches),
         any(x.residents for x in launches),
         conditions,
+        all(x.group.fuses for x in launches),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.patterns import pattern
 from codegen.print.templates import environment
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.emulation.host import WATCHED
@@ -42,6 +43,14 @@ def _check_slave(text: str, functions: Sequence[SlaveFunction], master: str) -> 
     assert not problem, problem
 
 
+_FUSED = pattern(r"\bsimd_v\w*ma[ds]\(")
+
+
+def _fused(functions: Sequence[SlaveFunction]) -> bool:
+    """Are vectors multiplied and added in one operation?"""
+    return any(_FUSED.search(text) for f in functions for text in texts(f.body))
+
+
 def _ends_with(text: str, functions: str) -> bool:
     static = "static __attribute__((noinline)) "
     lines, wanted = ([x for x in map(str.strip, t.split("\n")) if x and x[:2] != "/*"] for t in (text, functions))
@@ -60,21 +69,23 @@ def slave_files(
     """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
     env = environment()
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
-    support = emit_support(helpers, frozenset(), SupportOptions(c99=True))
+    support = emit_support(helpers, frozenset(), SupportOptions(c99=True, lp64=True))
     functions = [f for p in parts for f in p.functions]
     slave = env.get_template("sunway/slave.c.j2").render(
         banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
         typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),
         support=support, functions=functions, holds=any(p.holds for p in parts), group=group, grid=grid,
         barrier=dialect.barrier_lines(group, grid) if _has(functions, dialect.BARRIER) else None,
-        fences=_has(functions, dialect.BARRIER) or _has(functions, dialect.FENCE),
+        fused=_fused(functions), fences=_has(functions, dialect.BARRIER) or _has(functions, dialect.FENCE),
     )  # fmt: skip
     args = env.get_template("sunway/args.h.j2").render(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",
         structs=[s for p in parts for s in p.structs],
         conditions={f"{entry}_args": when for p in parts for entry, when in p.conditions},
     )  # fmt: skip
-    facts = {"stem": stem, "group": group, "grid": grid, "watched": " ".join(WATCHED)}
+    apart = not all(p.fuses for p in parts)
+    assert all(p.fuses or not _fused(p.functions) for p in parts), "a product and a sum that may not be fused"
+    facts = {"stem": stem, "group": group, "grid": grid, "apart": apart, "watched": " ".join(WATCHED)}
     _check_slave(slave, functions, master_support(parts, stem, group, grid))
     of = (names or NameSpelling()).of
     return (

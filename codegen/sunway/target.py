@@ -44,7 +44,7 @@ class Sunway(Target):
     )
     keeps_original = False  # -DTW_SERIAL does the same
     options = ("threads", "scheme")
-    ignores = ("isa", "require_isa", "fusion", "fp_contract")
+    ignores = ("isa", "require_isa", "fusion")
 
     def prepared(self, scop: Scop) -> Scop:
         from codegen.recognize.access.struct_members import with_members
@@ -76,11 +76,11 @@ class Sunway(Target):
         self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: NameSpelling | None
     ) -> Extra:
         from codegen.sunway.files import master_support, slave_files
-        from codegen.sunway.plan.machine import group_for
+        from codegen.sunway.plan.machine import group_of
         from codegen.sunway.plan.threads import parse_grid
 
         parts = tuple(_parts(outcomes))
-        grid, group = parse_grid(options.threads), group_for(options.machine)
+        grid, group = parse_grid(options.threads), group_of(options)
         report = "\n".join(p.report for p in parts)
         return Extra(
             master_support(parts, options.stem, group, grid, names),

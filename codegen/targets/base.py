@@ -136,6 +136,10 @@ class Target(ABC):
         """The model in a form that the target can carry out."""
         return scop
 
+    def opened(self, source: Opened, options: GenOptions) -> Opened:
+        """A file, with refusals at regions that this target cannot have. Raises InputError."""
+        return source
+
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
         """A region uses a variable of which each thread has its own: a remark where that restricts the target. Raises
         Unsupported."""

@@ -21,7 +21,7 @@ from codegen.mpi.overlap import Margins, busy_iterations, margins, wrongly_early
 from codegen.mpi.phases import Cut, NotShared, cut
 from codegen.mpi.predict.load import grid_sides
 from codegen.mpi.prove import not_shared_out, wrong_message
-from codegen.mpi.target import support
+from codegen.mpi.target import Support, support
 from codegen.mpi.trees import transfers
 from codegen.options import GenOptions
 from codegen.region_model import model_region
@@ -169,5 +169,5 @@ int main(void)
   return wrong || tw_ranks_along(1) != 6;
 }
 """
-    done = on_ranks(compiled("mpicc", support(axes=2) + program, tmp_path / "boxes"), 6)
+    done = on_ranks(compiled("mpicc", support(Support(axes=2)) + program, tmp_path / "boxes"), 6)
     assert done.returncode == 0, done.stderr

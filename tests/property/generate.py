@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
-from codegen.diagnostics import InputError, Severity, TilewrightError
+from codegen.diagnostics import InputError, TilewrightError
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from tests.property.model import Program
@@ -153,7 +153,7 @@ def _generate(out: Outcome, label: str, text: str, options: GenOptions, keep: bo
         out.fail(label, f"crash: {type(error).__name__}: {error}\n{notes}")
         return None
     for d in got.diagnostics:
-        if d.severity is Severity.WARNING and d.id == "fallback":
+        if d.id == "unproven":
             out.fail(label, f"a proof failed on the tool's own plan: {d.message}")
         for note in d.notes:
             out.counts[f"{kind}: refused {note.id}"] += 1

@@ -52,6 +52,7 @@ def test_every_refusal_has_a_case() -> None:
     cores = ("array", "call", "ldm", "remainders", "shared", "slower", "store", "value")  # tests/sunway
     have |= {"no-parallelism", *(f"sunway-{x}" for x in cores)}
     have |= {f"gpu-{x}" for x in ("array", "call", "value")}  # tests/gpu
+    have |= {"no-communicator"}  # tests/mpi/test_communicators.py
     have |= {"thread-local"}  # tests/run/test_thread_local.py
     assert have >= {e.id for e in TABLE if e.family == REFUSAL}
 

@@ -248,6 +248,8 @@ def shapes() -> Iterator[Case]:
         ("abcde", "34567", "abcd", "aebc", "de"), ("abcdef", "345345", "abcd", "aebf", "fdec"),
         ("abcdef", "453543", "abcd", "edfa", "bfce"), ("abcdefg", "3332433", "abcd", "geaf", "fbgcde"),
         ("abcdefgh", "33233323", "abcdef", "gahbc", "fedgh"), ("abcdefgh", "22232332", "hgfe", "dcbaef", "abcdgh"),
+        # Rows that are read where they lie beside columns of two and three loops.
+        ("abcd", "9787", "abc", "ad", "bdc"), ("abcde", "93547", "abcd", "ae", "bced"),
     )
     for number, (order, sizes, *subscripts) in enumerate(tensors):
         size = dict(zip(order, sizes, strict=True))

@@ -269,6 +269,16 @@ def test_same_bits(machine: str, kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_rows_read_in_place_beside_columns_of_several_loops(tmp_path: Path) -> None:
+    isa, family, models = MACHINES["haswell"]
+    cc, ways = compiler(family), runners(isa, family, models)
+    cases = [c for c in products.shapes() if c.name in ("tensor2", "tensor9", "tensor10")]
+    made = made_of(cases, "haswell")
+    assert made.text.count("tw_there ?") >= len(cases)
+    assert Build(tmp_path, cases, made.text, cc).output(*ways[0]) == "0 bad\n"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("target", some(["c", "openmp"], 1, 2))
 def test_without_memory(target: str, tmp_path: Path) -> None:
     """The plain nest takes over where none can be had; without OpenMP there are no threads."""

@@ -35,7 +35,7 @@ def run_seed(seed: int, folder: Path, library: Path) -> str:
     (folder / "old.c").write_text(re.sub(r"\bkernel\b(?=\()", "f0_0", source))
     (folder / "plain.c").write_text(re.sub(r"\bkernel\b(?=\()", "f0_plain", source))
     (folder / "main.c").write_text(driver_text([(program, 1)]))
-    command = ["gcc", *FLAGS, "-w", ANY_FORM, "-fopenmp", "-I", str(emulator_folder())]
+    command = ["gcc", *FLAGS, "-w", "-DTW_NO_FMA", ANY_FORM, "-fopenmp", "-I", str(emulator_folder())]
     plain = str(folder / "plain.o")
     subprocess.run([*command, "-O0", "-c", str(folder / "plain.c"), "-o", plain], check=True)
     files = [*(str(folder / f"{n}.c") for n in ("old", "new", "slave", "main")), plain, str(library)]

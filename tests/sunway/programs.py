@@ -10,7 +10,7 @@ from codegen.pipeline import Generated, generate
 from codegen.sunway.emulation.host import ANY_FORM, Ran, compile_program, run_program
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
-FLAGS = ("-I", str(KERNELS), "-DDRIVER", "-Wall", "-Wextra", "-Wno-unknown-pragmas", ANY_FORM)
+FLAGS = ("-I", str(KERNELS), "-DDRIVER", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-DTW_NO_FMA", ANY_FORM)
 
 
 @dataclass

@@ -90,7 +90,8 @@ def test_nothing_is_fetched_beside_the_array(tmp_path: Path, library: Path, name
     texts = {"f.c": SOURCES[name], "f_master.c": made.text, "main.c": DRIVER}
     for file, text in {**texts, **{f"f{e}": t for e, t in made.extra.files}}.items():
         (tmp_path / file).write_text(text)
-    flags = ["-Wno-unknown-pragmas", ANY_FORM, *(f"-DLENGTH_{x}=({e})" for x, e in zip("AB", SIZES[name], strict=True))]
+    lengths = (f"-DLENGTH_{x}=({e})" for x, e in zip("AB", SIZES[name], strict=True))
+    flags = ["-Wno-unknown-pragmas", "-DTW_NO_FMA", ANY_FORM, *lengths]
     files = {"old": ("f.c", "main.c"), "new": ("f_master.c", "f_slave.c", "main.c")}
     for program, parts in files.items():
         assert compile_program([tmp_path / p for p in parts], tmp_path / program, library, flags) == ""

@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   return argc < 0;
 }""".replace("%%", "%")
 
-FLAGS = ["-Wall", "-Wextra", "-Wno-unknown-pragmas"]
+FLAGS = ["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-DTW_NO_FMA"]
 
 
 def made_of(source, **options):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sunway_headers import FLAGS, HEADERS, MACHINES
+from benchmarks.sunway_headers import FLAGS, HEADERS, KINDS, MACHINES
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -102,7 +102,7 @@ def test_files_compile_against_the_vendors_headers(tmp_path: Path, machine: str)
         made = generate("f.c", source, options)
         for end in ("_slave.c", "_args.h"):
             (tmp_path / f"f{end}").write_text(made.extra.file(end))
-        command = ["gcc", *FLAGS, "-D__sw_slave__", "-I", str(HEADERS / machine), str(tmp_path / "f_slave.c")]
+        command = ["gcc", *FLAGS, *KINDS["slave"], "-I", str(HEADERS / machine), str(tmp_path / "f_slave.c")]
         assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == "", name
 
 

@@ -26,14 +26,15 @@ ROOMS = (
 # Folders of a room among each other, and modules beside them that folders use, in the same way. All other modules of
 # the room bring them together: no folder uses those.
 PARTS = {
-    "source": ("edits", "encoding", "language", "layout", "macro_tables", "preprocess", "gnu", "misspelt", "regions",
-               "marks", "region_slice", "statement_expressions", "cxx", "slice", "macros"),
+    "source": ("edits", "encoding", "language", "layout", "macro_tables", "preprocessor", "preprocess", "gnu",
+               "misspelt", "regions", "marks", "region_slice", "statement_expressions", "cxx", "slice", "macros",
+               "dialect"),
     "frontend": ("syntax", "context", "expressions", "parameters", "rewrite", "memory", "statements"),
     "recognize": ("access", "ownership", "stores", "privatize", "reductions", "products"),
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),
     "lower": ("nest",),
     "gpu": ("plan", "registers", "body", "transfers", "tiles", "staged", "steps", "stream", "resident"),
-    "mpi": ("counting", "phases", "layout", "grid", "network", "blocks", "phase_program", "boxes", "pairs",
+    "mpi": ("program", "counting", "phases", "layout", "grid", "network", "blocks", "phase_program", "boxes", "pairs",
             "messages", "panels", "overlap", "cyclic", "variables", "wide", "trees", "share",
             "predict", "text"),
     "target": ("text", "finish", "guards", "vector", "product", "matvec", "dispatch"),

@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from codegen.frontend.context.frame import Frame
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
-from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.constants import int_constant
 from codegen.record import record
 from codegen.scop.types import CType
 

@@ -212,7 +212,7 @@ def _formula(outer: Params, inner: Params) -> str:
     quotient, rest = divide(outer, inner)
     if not rest and len(quotient) == 1:
         (names, k), = quotient
-        words = [f"(unsigned long){x}" for x in ([str(k)] if k != 1 or not names else []) + list(names)]
+        words = [f"(unsigned long long){x}" for x in ([str(k)] if k != 1 or not names else []) + list(names)]
         return f"(long)({' * '.join(words)})" if len(words) > 1 else f"(long){[str(k), *names][-1]}"
     if not rest and degree(quotient) == 1:
         return text(quotient)

@@ -1,6 +1,6 @@
 """Prints a region for several MPI ranks (`emit_ranks`): the shared phases behind a guard (assumptions of the model, no
 overlap, more than one rank, worth it), and the given text for one rank in the else branch. The printed text is read
-back and proven; raises NotShared where that fails."""
+back and proven; raises Unproven where that fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 from codegen.hosts.variants import read_back
 from codegen.mpi.messages import sent_when
-from codegen.mpi.phases import Cut, NotShared
+from codegen.mpi.phases import Cut, Unproven
+from codegen.mpi.program import communicator
 from codegen.mpi.text.cost import pays_test
 from codegen.mpi.text.phase_text import check_text
 from codegen.mpi.text.views import RankViews
@@ -27,6 +28,7 @@ from codegen.target.emit import (
     deeper,
     exact_calls,
 )
+from codegen.target.finish.index_type import index_typed
 from codegen.target.finish.names import NameSpelling, names_for
 from codegen.target.finished import FinishedText, finished
 from codegen.target.guards.computed_parameters import computed_texts, needed
@@ -60,7 +62,8 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     helpers = ranks.helpers
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
     alias = overlap_test(scop, job.options.assume_no_alias, job.options.check_alias)
-    guard = _guard(ranks, ints, alias.text)
+    comm = communicator(s.region, s.file, job.options)
+    guard = _guard(ranks, ints, alias.text, f"tw_ranks_of({comm.text})" if comm else "tw_ranks()")
     summary = f"ranks over {', '.join(dict.fromkeys(name for q in ranks.cut.shared for name in q.names(scop)))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
     values: dict[str, Any] = {
@@ -101,22 +104,22 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     return RanksText(text, done.helpers, done.called, done.names, summary, _remark(ranks), ranks.cut)
 
 
-def _guard(ranks: RankViews, ints: IntPrinter, apart: str) -> str:
-    """When several ranks share the region."""
+def _guard(ranks: RankViews, ints: IntPrinter, apart: str, several: str) -> str:
+    """When ranks share the region; `several` is how many there are."""
     moves = [x for x, _ in ranks.found]
     pays = "" if any(b.arrays for b in ranks.blocks) else pays_test(ranks.program, ranks.cut, moves, ints)
     turns = "tw_turns_pay()" if pays and any(q.ordered for q in ranks.cut.shared) else ""
-    return all_of((guard_text(ranks.scop, ints), apart, "tw_ranks() > 1", turns, pays))
+    return all_of((guard_text(ranks.scop, ints), apart, f"{several} > 1", turns, pays))
 
 
 def _prove_finish(base: RegionText, done: FinishedText, others: Sequence[RegionText], names: NameSpelling) -> None:
-    """Raises NotShared unless the text for the file is, for each machine, the one that was proven."""
+    """Raises Unproven unless the text for the file is, for each machine, the one that was proven."""
     problem = ""
     if done.portable is not None:
         problem = wrong_variants(done.merged, done.portable.variants, [x.plain for x in others])
-    problem = problem or wrong_finish(done.merged or base.plain, done.text, names)
+    problem = problem or wrong_finish(index_typed(done.merged or base.plain), done.text, names)
     if problem:
-        raise NotShared(f"what stands in the file is not what was proven: {problem}")
+        raise Unproven(f"what stands in the file is not what was proven: {problem}")
 
 
 def _own_macros(text: str, other: str) -> str:
@@ -171,5 +174,5 @@ def _proven_text(
     made = RegionText(text, helpers, kernels, products=products, matvecs=matvecs, nests=nests)
     problem = read_back(made)
     if problem:
-        raise NotShared(f"what was printed for ranks could not be proven: {problem}")
+        raise Unproven(f"what was printed for ranks could not be proven: {problem}")
     return made

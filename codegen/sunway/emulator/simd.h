@@ -36,11 +36,20 @@ void sw_misaligned(const void *p, int bytes, const char *file, int line);
 #define simd_vsubd(a, b) ((a) - (b))
 #define simd_vmuld(a, b) ((a) * (b))
 #define simd_vdivd(a, b) ((a) / (b))
-#define simd_vmad(a, b, c) ((a) * (b) + (c))
+/* One operation that rounds once, lane by lane. */
+#define SW_FUSED(fma, a, b, c) \
+  ({ \
+    const __typeof__((c) + (c)) sw_a = (a), sw_b = (b); \
+    __typeof__((c) + (c)) sw_c = (c); \
+    _Pragma("GCC unroll 8") for (int sw_k = 0; sw_k < (int)(sizeof sw_c / sizeof sw_c[0]); sw_k++) \
+      sw_c[sw_k] = fma(sw_a[sw_k], sw_b[sw_k], sw_c[sw_k]); \
+    sw_c; \
+  })
+#define simd_vmad(a, b, c) SW_FUSED(__builtin_fma, a, b, c)
 #define simd_vadds(a, b) ((a) + (b))
 #define simd_vsubs(a, b) ((a) - (b))
 #define simd_vmuls(a, b) ((a) * (b))
 #define simd_vdivs(a, b) ((a) / (b))
-#define simd_vmas(a, b, c) ((a) * (b) + (c))
+#define simd_vmas(a, b, c) SW_FUSED(__builtin_fmaf, a, b, c)
 
 #endif

@@ -84,6 +84,18 @@ def _grid(n: dict[str, str], lanes: int, text: str) -> SlaveView:
     )
 
 
+def _added(x: MeshTiles, n: dict[str, str], acc: str, right: str) -> SlaveView:
+    """A product goes to a register of sums: by one operation that rounds once, or by two."""
+    if x.phase.group.fuses:
+        return line(f"{acc} = simd_vmad({n['left']}, {right}, {acc});")
+    return line(f"{acc} = simd_vaddd({acc}, simd_vmuld({n['left']}, {right}));")
+
+
+def _block_slots(x: MeshTiles) -> int:
+    """Slots of the arithmetic pipe for a step of the depth."""
+    return ROWS * VECTORS * (1 if x.phase.group.fuses else 2)
+
+
 def _sender_slots(x: MeshTiles) -> float:
     """Slots of the memory pipe, for a step of the depth, of a core that sends both operands: all others wait for it."""
     return VECTORS + ROWS * x.phase.group.broadcast + ROWS + 1 + COUNTING  # loads that send, and branches
@@ -98,7 +110,7 @@ def _by_messages(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
     if x.phase.model:
         blocks = f"tw_panels({down}, {ROWS}) * tw_panels({across}, {wide})"
         deep = f"tw_max(0, tw_min({x.step}, {end} - {kt}))"
-        work = f"{blocks} * ({deep} * {max(ROWS * VECTORS, _sender_slots(x)):g} + {BLOCK} + {GIVERS * SLICE})"
+        work = f"{blocks} * ({deep} * {max(_block_slots(x), _sender_slots(x)):g} + {BLOCK} + {GIVERS * SLICE})"
         return (line(f"sw_mesh_work({work}, {blocks} * {deep});"),)
     i, j, k, u, v, s, deep = (n[t] for t in ("i", "j", "k", "u", "w", "s", "here"))
     kind, a, first = f"doublev{lanes}", m.left.name, f"{x.own['half']} * {GIVERS}"
@@ -118,7 +130,7 @@ def _by_messages(x: MeshTiles, n: dict[str, str]) -> tuple[SlaveView, ...]:
         line(f"{kind} {n['left']}, {n['right']}[{VECTORS}];"),
         give_b,
         SlaveView(
-            "for", up, (give_a, SlaveView("for", each, (line(f"{acc} = simd_vmad({n['left']}, {right}, {acc});"),)))
+            "for", up, (give_a, SlaveView("for", each, (_added(x, n, acc, right),)))
         ),
     )
     whose = SlaveView("for", up, (
@@ -182,7 +194,7 @@ def _multiply(x: MeshTiles, n: dict[str, str], copy: str) -> tuple[SlaveView, ..
     if x.phase.model:
         blocks = f"tw_panels({down}, {ROWS}) * tw_panels({across}, {wide})"
         slots = VECTORS + ROWS * x.phase.group.broadcast + COUNTING
-        return (line(f"sw_work({blocks} * ({deep} * {max(ROWS * VECTORS, slots):g} + {BLOCK + SLICE}));"),)
+        return (line(f"sw_work({blocks} * ({deep} * {max(_block_slots(x), slots):g} + {BLOCK + SLICE}));"),)
     kind, acc = f"doublev{lanes}", f"{n['acc']}[{u}][{v} / {lanes}]"
     each, up = f"int {v} = 0; {v} < {wide}; {v} += {lanes}", f"int {u} = 0; {u} < {ROWS}; {u}++"
     target = f"&{m.target.name}_t[{i} + {u}][{j} + {v}]"
@@ -193,7 +205,7 @@ def _multiply(x: MeshTiles, n: dict[str, str], copy: str) -> tuple[SlaveView, ..
             line(f"simd_load({right}, &{m.right.name}_in{copy}[{k} * {x.own['wide']} + {j} + {v}]);"),)),
         SlaveView("for", up, (
             line(f"const {kind} {n['left']} = simd_vcpyfd({m.left.name}_in{copy}[({i} + {u}) * {deep} + {k}]);"),
-            SlaveView("for", each, (line(f"{acc} = simd_vmad({n['left']}, {right}, {acc});"),)),
+            SlaveView("for", each, (_added(x, n, acc, right),)),
         )),
     )  # fmt: skip
     block = (

@@ -29,14 +29,18 @@ class Speed(Protocol):
     @property
     def call(self) -> float: ...
 
+    @property
+    def fuses(self) -> bool: ...
+
 
 def operations(e: Expr, core: Speed) -> float:
-    """Cycles of the arithmetic pipe; a product that is added at once is one operation."""
+    """Cycles of the arithmetic pipe; a product that is added at once is one operation, where it may be."""
     total = 0.0
     for x in walk_expr(e):
         if isinstance(x, Binary):
             total += core.divide if x.op in ("/", "%") else 1
-            if x.op in ("+", "-") and any(isinstance(y, Binary) and y.op == "*" for y in (x.left, x.right)):
+            products = (isinstance(y, Binary) and y.op == "*" for y in (x.left, x.right))
+            if core.fuses and x.op in ("+", "-") and any(products):
                 total -= 1
         elif isinstance(x, Call):
             total += core.call
@@ -47,7 +51,7 @@ def operations(e: Expr, core: Speed) -> float:
 
 def arithmetic(s: Statement, core: Speed) -> float:
     extra = 1 if s.op not in ("=",) else 0
-    if s.op in ("+=", "-=") and isinstance(s.rhs, Binary) and s.rhs.op == "*":
+    if core.fuses and s.op in ("+=", "-=") and isinstance(s.rhs, Binary) and s.rhs.op == "*":
         extra = 0
     return max(1.0, operations(s.rhs, core) + extra)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from codegen.options import GenOptions
 from codegen.record import record
 
 if sys.version_info >= (3, 11):
@@ -36,6 +38,7 @@ class ManagementCore:
     fma_latency: float
     divide: float
     call: float
+    fuses: bool = True
 
 
 @record
@@ -71,6 +74,7 @@ class CoreGroup:
     message_bytes: float
     management: ManagementCore
     assumptions: tuple[tuple[str, str], ...]  # figures that no public source gives, and what they were taken from
+    fuses: bool = True  # vectors are multiplied and added in one operation, which rounds once
 
     @property
     def short_name(self) -> str:
@@ -121,3 +125,9 @@ SW26010_PRO = groups()["sw26010-pro-cpe"]
 def group_for(machine: str) -> CoreGroup:
     """The core group that --machine names; the SW26010 when it names none."""
     return groups().get(machine, SW26010)
+
+
+def group_of(options: GenOptions) -> CoreGroup:
+    """The core group that code is generated for, as options have it used."""
+    group, fuses = group_for(options.machine), options.fp_contract != "off"
+    return replace(group, fuses=fuses, management=replace(group.management, fuses=fuses))

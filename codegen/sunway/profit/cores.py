@@ -101,7 +101,8 @@ class CoresEstimate:
             count, middle = trips(lp, inner)
             points *= count * lp.step
             inner[lp.var] = middle
-        return points / self.launch.grid.count / self.launch.group.lanes(8) * 1.3 + 20000
+        group = self.launch.group
+        return points * (1 if group.fuses else 2) / self.launch.grid.count / group.lanes(8) * 1.3 + 20000
 
     def _steps(self, s: Stencil, shape: StencilTile, node: For, at: Values) -> float:
         """Tiles that go through many steps at once."""

@@ -177,6 +177,7 @@ class LaneText:
     scalar: Callable[[Expr], str]
     vector: Callable[[int], str]
     copies: bool = False  # the machine copies a value to all lanes in registers
+    fuses: bool = True  # a product and a sum may be one operation
     same: Callable[[Expr], str] | None = None  # prints what is the same in all lanes, if not this
 
     def splat(self, text: str) -> str:
@@ -202,10 +203,10 @@ class LaneText:
         return f"simd_{name}{self.suffix}({self.text(e.left)}, {self.text(e.right)})"
 
     def accumulate(self, op: str, value: Expr, into: str) -> str:
-        """`into op value`: one fused operation where the value is a product."""
+        """`into op value`: one fused operation where the value is a product, and products and sums may be fused."""
         if op == "=":
             return self.text(value)
-        if op == "+=" and isinstance(value, Binary) and value.op == "*":
+        if self.fuses and op == "+=" and isinstance(value, Binary) and value.op == "*":
             name = "simd_vmad" if self.suffix == "d" else "simd_vmas"
             return f"{name}({self.text(value.left)}, {self.text(value.right)}, {into})"
         name = {"+=": "vadd", "-=": "vsub", "*=": "vmul"}[op]

@@ -179,7 +179,8 @@ class _Nest:
 
     def _lanes_of(self, vector: Callable[[int], str], shifts: Mapping[str, str]) -> LaneText:
         return LaneText(self.suffix, self.kind, self.lanes, frozenset({*self.b.vectors, *self._own()}),
-                     lambda e: self._scalar(e, shifts), vector, self.p.group.crts)
+                     lambda e: self._scalar(e, shifts), vector, self.p.group.crts,
+                     self.p.group.fuses)
 
     def _own(self) -> set[int]:
         """Reads of the target's own element."""

@@ -133,7 +133,7 @@ def _under_characters(scop: Scop, tables: Mapping[str, RowTable]) -> list[RowTab
     """Tables whose pointers a store may change: C lets characters be stored over anything, other types only over
     their own."""
     written = [scop.arrays[n] for n in _written(scop)]
-    stored = any(_is_character(x) and not _own(x) and not _alone(scop, x) for x in written)
+    stored = any(_is_character(scop, x) and not _own(x) and not _alone(scop, x) for x in written)
     return list(tables.values()) if stored else []
 
 
@@ -188,7 +188,7 @@ def _pairs(scop: Scop, trust: bool) -> list[_Pair]:
         if not {one.name, two.name} & written or (_own(one) and _own(two)) or _same(scop, one, two):
             continue
         shown = any(scop.origins.related(p, q) for p, q in product(places[one.name], places[two.name]))
-        apart = _apart(scop, one, two) or _apart(scop, two, one) or _other_types(one, two)
+        apart = _apart(scop, one, two) or _apart(scop, two, one) or _other_types(scop, one, two)
         if shown or not (trust or apart):
             out.append(_Pair(one, two, shown))
     return out
@@ -212,11 +212,12 @@ def _apart(scop: Scop, one: Array, two: Array) -> bool:
     return _alone(scop, one) and (_own(two) or settled)
 
 
-def _other_types(one: Array, two: Array) -> bool:
+def _other_types(scop: Scop, one: Array, two: Array) -> bool:
     """Are they elements of types by which C lets nobody use the same object? It is asked only of arrays whose elements
     no test can name: where there is a test, it costs nothing."""
     a, b = one.part or one.elem, two.part or two.elem
     known = all(t.kind in ("int", "float") and not (t.is_int and t.bits == 8) for t in (a, b))
+    known = known and scop.dialect.typed_memory
     return (one.opaque or two.opaque) and known and (a.kind, a.bits) != (b.kind, b.bits)
 
 
@@ -261,7 +262,7 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
         behind, base = pointee(text), re.split(r"\W", text)[0]
         if (not behind and "->" not in text and base not in _named(scop)) or (ctype is None and _kept(scop, base)):
             continue
-        over = [x for x in written if _stores(x, ctype) and _reaches(scop, x, base, "->" in text)]
+        over = [x for x in written if _stores(scop, x, ctype) and _reaches(scop, x, base, "->" in text)]
         way = text.rpartition("->")[0]
         if over and "->" in way and not is_followed(scop, way, _uses_of(scop, text)):
             raise _hidden(scop, text, over[0].name)
@@ -272,10 +273,10 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
     for read in (r for c in scop.computed for r in c.reads):
         if not read.base:  # what lies between two pointers, which only stores of bytes reach
             ends = [x for x in read.text.split(" - ") if "->" in x]
-            over = [x for x in written if _is_character(x)]
+            over = [x for x in written if _is_character(scop, x)]
             out.update((f"&{end}", [x.name for x in over]) for end in ends if over)
             continue
-        over = [x for x in written if _stores(x, read.ctype) and _reaches(scop, x, read.base, True)]
+        over = [x for x in written if _stores(scop, x, read.ctype) and _reaches(scop, x, read.base, True)]
         if over and not _kept(scop, read.base):
             out[f"&{read.text}"] = [x.name for x in over]
     return out
@@ -324,16 +325,16 @@ def _uses_of(scop: Scop, text: str) -> Iterator[isl.Set]:
                 yield s.instances(a).params()
 
 
-def _stores(array: Array, ctype: CType | None) -> bool:
+def _stores(scop: Scop, array: Array, ctype: CType | None) -> bool:
     """May its elements be stored over an object of this type, or over a pointer if there is none?"""
     e = array.part or array.elem
-    return _is_character(array) or (ctype is not None and (e.kind, e.bits) == (ctype.kind, ctype.bits))
+    return _is_character(scop, array) or (ctype is not None and (e.kind, e.bits) == (ctype.kind, ctype.bits))
 
 
-def _is_character(array: Array) -> bool:
-    """Are its elements characters, or of a type that may be anything?"""
+def _is_character(scop: Scop, array: Array) -> bool:
+    """Are its elements characters, or of a type that may be anything, as all are where types say nothing?"""
     e = array.part or array.elem
-    return (e.is_int and e.bits == 8) or e.kind == "other"
+    return not scop.dialect.typed_memory or (e.is_int and e.bits == 8) or e.kind == "other"
 
 
 def _reaches(scop: Scop, array: Array, base: str, behind: bool) -> bool:

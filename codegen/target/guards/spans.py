@@ -98,7 +98,7 @@ def _span(scop: Scop, arrays: Sequence[Array], name: str, ints: IntPrinter) -> s
     low, past = bound_text(scop, uses, at.first, False, ints), bound_text(scop, uses, at.first, True, ints)
     stride = next((x.strides[0] for _, a in uses for x in a.path if x.kind == "flat"), "")
     if stride:
-        wide = f"(unsigned long){stride}" if "*" in stride else stride
+        wide = f"(unsigned long long){stride}" if "*" in stride else stride
         return f"TW_ROWS({name}, {low}, {past}, {wide})"
     return f"TW_SPAN({name}, {low}, {past})"
 

@@ -90,7 +90,7 @@ def _sources() -> list[Path]:
 def _digest() -> str:
     """Of everything that makes C of a tree: figures of another version are those of other code."""
     files = _sources()
-    forms = [(templates_dir() / name).read_bytes() for name in ("kernel_prelude.c.j2", "nest.c.j2")]
+    forms = [(templates_dir() / name).read_bytes() for name in ("kernel_prelude.c.j2", "dialect/c.j2")]
     texts = [x.read_bytes() for x in sorted(files)] + forms
     return hashlib.sha256(b"".join(texts)).hexdigest()[:12]
 

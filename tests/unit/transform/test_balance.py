@@ -66,7 +66,7 @@ def planned(plan: str, source: str = STEPS, target: str = "openmp") -> str:
 
 def test_any_number_of_threads_and_steps(tmp_path: Path) -> None:
     text = planned(PLAN)
-    assert "const long s_ahead = tw_even_tiles(" in text
+    assert "const tw_index s_ahead = tw_even_tiles(" in text
     plain = re.sub("#pragma.*", "", STEPS).replace("void f(", "static void g(")
     (tmp_path / "t.c").write_text(text + plain + MAIN)
     flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fopenmp", "-ffp-contract=off",
@@ -104,7 +104,7 @@ def test_two_threads_get_equal_parts(tmp_path: Path) -> None:
 
 
 def test_one_thread_counts_from_zero() -> None:
-    assert "const long s_ahead = 0;" in planned(PLAN, target="c")
+    assert "const tw_index s_ahead = 0;" in planned(PLAN, target="c")
 
 
 def test_nothing_is_left_where_another_order_follows() -> None:
@@ -116,7 +116,7 @@ def test_nothing_is_left_where_another_order_follows() -> None:
 
 def test_a_name_that_is_taken() -> None:
     text = planned(PLAN, STEPS.replace("to", "s_ahead"))
-    assert "const long s_aheadb = tw_even_tiles(" in text
+    assert "const tw_index s_aheadb = tw_even_tiles(" in text
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _BUSES = {
     **dict.fromkeys(("simd_putr", "simd_loadr", "simd_loader"), "simd_getr"),
 }
 _LOADS = {"simd_load": True, "simd_loadc": True, "simd_loadr": True, "simd_loadec": False, "simd_loader": False}
-_PRODUCTS = ("simd_vmuld",)
+_OPERATIONS = {"simd_vmuld": "*", "simd_vaddd": "+"}
 
 
 class SumJudge(Protocol):
@@ -210,8 +210,8 @@ class RegisterBlockReader:
         if e.kind == "call" and e.text == "simd_vmad" and len(e.kids) == 3:
             a, b, c = map(self._vector, e.kids)
             return operation("+", c, operation("*", a, b))
-        if e.kind == "call" and e.text in _PRODUCTS and len(e.kids) == 2:
-            return operation("*", *map(self._vector, e.kids))
+        if e.kind == "call" and e.text in _OPERATIONS and len(e.kids) == 2:
+            return operation(_OPERATIONS[e.text], *map(self._vector, e.kids))
         raise Unread(f"`{e.text}` on vectors")
 
     def _value(self, e: Node) -> VectorValue:

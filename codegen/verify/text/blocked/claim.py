@@ -72,6 +72,12 @@ class Claim:
     same: str  # the target's type as it was declared, where only elements that change are stored
 
     @property
+    def left_may_stay(self) -> bool:
+        """Whether kernels may read the left operand where it lies: rows and depth are one loop each (the columns may be
+        several, which do not move it), and a kernel takes one value of a row at each depth."""
+        return self.in_lines and self.rounds == 1 and self.digits.keys().isdisjoint("ik")
+
+    @property
     def bases(self) -> dict[str, str]:
         """Addresses that tables begin with, and the type of elements there."""
         return {t.base: t.elem for t in self.tables.values()}

@@ -156,7 +156,7 @@ class RegisterTiles(Offsets):
         """The same of a left operand that is read where it lies: this tile's rows from this block's depth on, all of
         which are there."""
         claim, (row, step) = self.claim, distances
-        if not claim.in_lines or claim.tables or claim.rounds != 1:
+        if not claim.left_may_stay:
             raise Unread("a left operand that has to be packed is read where it lies")
         i, k = self._block("i") + self._start("i"), self._block("k")
         (value,), at = claim.left.values, {ROW: i, DEPTH: k}

@@ -1,0 +1,93 @@
+"""Overlap of arrays behind pointers in memory, however the way to them is spelled: source and result run on data that
+are apart, equal, and one element further on or back."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codegen.options import GenOptions
+from codegen.pipeline import Generated, generate
+from tests.compilers import with_openmp
+
+HEAD = """#include <stdio.h>
+struct in { double *z; };
+struct node { double *p; double *q[4]; double **rows; struct in in; struct in *ip; struct node *link; };
+union both { double *u; struct { double *v; } w; };
+"""
+# An element number i of what `s`, `pp`, `ppp`, `ps`, `v` or `w` lead to, all of which is the same memory.
+SPELLINGS = (
+    "s->p[i]", "(*s).p[i]", "s[0].p[i]", "(&*s)->p[i]", "(&s[0])->p[i]", "(s + 0)->p[i]", "(*(s + 0)).p[i]",
+    "(*&*s).p[i]", "*((*s).p + i)", "*(i + (*s).p)", "i[(*s).p]", "*(&(*s).p[0] + i)", "(&(*s))->p[i]",
+    "(*pp)[i]", "pp[0][i]", "*(*pp + i)", "(*(pp + 0))[i]", "(*(pp + k))[i]", "pp[k][i]", "0[pp][i]",
+    "(*s).in.z[i]", "(*(*s).ip).z[i]", "(*(*s).link).p[i]", "(*s).q[1][i]", "s->q[k][i]", "(*s->q)[i]",
+    "(*(*s).rows)[i]", "(s + k)->p[i]", "v.p[i]", "(&v)->p[i]", "w[i]", "*(w + i)", "(*t).p[i]", "(*u).u[i]",
+    "u->w.v[i]", "(&pp[k][0])[i]", "(*s->rows)[i]", "*(*(*s).rows + i)",
+)  # fmt: skip
+BODIES = {
+    "stored": "for (int i = 1; i < n; i++)\n    X = r[i - 1] * 2;",
+    "read": "for (int i = 1; i < n; i++)\n    r[i] = X * 0.5 + i;",
+    "one place": "for (int i = 0; i < n; i++)\n    C += r[i];",
+}
+# One element of the same memory, for the last.
+CELLS = ("*s->p", "*(*s).p", "**pp", "*pp[k]", "**s->rows", "*(*s->ip).z", "(*s).p[0]", "*w")
+PARAMETERS = "int n, int k, struct node *s, struct node v, double **pp, union both *u, double *r"
+LOCALS = "double *w = (*s).p; struct node *t = &*s; (void)w; (void)t; (void)k; (void)v; (void)pp; (void)u;"
+MAIN = """
+static double data[256], other[256];
+#define RUN(f) \\
+  for (int way = 0; way < 4; way++) { \\
+    double *at = data + 8, *r = way == 0 ? other + 8 : data + 8 + way - 2; \\
+    struct in in = {at}; \\
+    double *rows[2] = {at, at}; \\
+    struct node l = {at, {at, at, at, at}, rows, in, &in, 0}, s = {at, {at, at, at, at}, rows, in, &in, &l}; \\
+    union both u = {at}; \\
+    for (int i = 0; i < 256; i++) { data[i] = i % 13; other[i] = i % 7; } \\
+    f(200, 0, &s, s, rows, &u, r); \\
+    double sum = 0; \\
+    for (int i = 0; i < 256; i++) sum = sum * 0.9990234375 + data[i] + 3 * other[i]; \\
+    printf("%s %d %.17g\\n", #f, way, sum); \\
+  }
+"""
+
+
+def program() -> tuple[str, list[str]]:
+    """All functions and a call of each, and the line and the name of each region."""
+    regions = [(x, how, BODIES[how].replace("X", x)) for x in SPELLINGS for how in ("stored", "read")]
+    regions += [(x, "one place", BODIES["one place"].replace("C", x)) for x in CELLS]
+    parts, names = [HEAD], []
+    for k, (x, how, body) in enumerate(regions):
+        parts.append(f"static void f{k}({PARAMETERS})\n{{\n  {LOCALS}\n#pragma scop\n  {body}\n#pragma endscop\n}}\n")
+        names.append(f"{x} {how}")
+    calls = "".join(f"  RUN(f{k})\n" for k in range(len(regions)))
+    return "".join([*parts, MAIN, f"int main(void)\n{{\n{calls}}}\n"]), names
+
+
+@pytest.fixture(scope="module")
+def generated() -> Generated:
+    return generate("spellings.c", program()[0], GenOptions())
+
+
+def printed(text: str, folder: Path, compiler: str) -> list[str]:
+    """What the program prints."""
+    words = [compiler, "-std=gnu11", "-O2", "-fopenmp", "-w", "-DTW_PARALLEL_MIN=0", "-xc", "-", "-o", folder / "run"]
+    subprocess.run(words, input=text, text=True, check=True)
+    return subprocess.run([folder / "run"], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize("compiler", with_openmp())
+def test_same_results(generated: Generated, compiler: str, tmp_path: Path) -> None:
+    text, names = program()
+    want, got = printed(text, tmp_path, compiler), printed(generated.text, tmp_path, compiler)
+    assert {names[k // 4] for k, (a, b) in enumerate(zip(want, got, strict=True)) if a != b} == set()
+
+
+def test_nothing_is_believed(generated: Generated) -> None:
+    """No remark says that something is taken not to overlap, and only unions are left as they are."""
+    names = program()[1]
+    said = {d.message for d in generated.diagnostics if d.id == "overlap"}
+    assert said == set()
+    left = {n for n, r in zip(names, generated.regions, strict=True) if not r.transformed}
+    assert left == {n for n in names if n.startswith(("(*u).u", "u->w.v"))}
