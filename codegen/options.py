@@ -19,13 +19,15 @@ class CppOptions:
     """How to run the user's preprocessor. `args` keeps -I, -D, -U and -include in command-line order.
 
     An empty `command` means the default compiler; `enabled` is false for --no-cpp. `language` is empty where the
-    ending of the file tells.
+    ending of the file tells. `confined`: the text may be anybody's, so it is preprocessed in this process, and names no
+    files but headers of the C library.
     """
 
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     enabled: bool = True
     language: str = ""
+    confined: bool = False
 
 
 @record

@@ -55,6 +55,11 @@ class Sunway(Target):
         hint = "copy it to a plain variable before the region, and back behind it"
         raise Unsupported("thread-local", f"each thread has its own `{name}`, and compute cores have none", loc, hint)
 
+    def check_options(self, options: GenOptions) -> None:
+        from codegen.sunway.plan.threads import parse_grid
+
+        parse_grid(options.threads)
+
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.sunway.region import for_cores
 
