@@ -41,6 +41,7 @@ class MeasuredRegion:
     version: str = ""
     note: str = ""
     advice: str = ""  # what would let the tool do more
+    failed: bool = False  # it could not be measured
 
     @property
     def operations(self) -> int:

@@ -129,6 +129,10 @@ class Target(ABC):
         """What the names of its files begin with, if -o says `output`."""
         return output.removesuffix(self.endings["c"][0]).removesuffix(".c")
 
+    def check_options(self, options: GenOptions) -> None:
+        """Raise InputError for words of its own options that mean nothing."""
+        return
+
     def prepared(self, scop: Scop) -> Scop:
         """The model in a form that the target can carry out."""
         return scop

@@ -1,6 +1,6 @@
 """Finds the regions that are others where the compiler obeys OpenMP than where it does not: by `#ifdef _OPENMP` in
-them, or around the definitions and declarations that they use. Their results hold for one of the two; the source's own text
-is for the other."""
+them, or around the definitions and declarations that they use. Their results hold for one of the two; the source's own
+text is for the other."""
 
 from __future__ import annotations
 
