@@ -19,7 +19,7 @@ from codegen.scop.model import Scop
 from codegen.targets.base import Extra
 from codegen.tune.build import FLAGS, Failed, RegionCompiler, open_region_compiler, result_text
 from codegen.tune.plans.bench import Bench, TooBusy, open_bench
-from codegen.tune.plans.sizes import BYTES, Sizes, spelled
+from codegen.tune.plans.sizes import BYTES, Sizes, check_known, spelled
 from codegen.tune.region import OpenedFile, Subject, open_file
 from codegen.tune.timing import Runs
 
@@ -44,12 +44,13 @@ def measure(
                     yield _region(subject, blank, compiler, threads, sizes, say)
                 except (Failed, TilewrightError) as error:
                     why = error.message if isinstance(error, TilewrightError) else str(error)
-                    yield replace(blank, note=f"could not be measured: {why}")
+                    yield replace(blank, note=f"could not be measured: {why}", failed=True)
 
 
 def speeds(path: str, text: str, options: GenOptions, sizes: Mapping[str, int], say: Say) -> dict[int, Speed]:
     """For reports: regions by their numbers, on one thread; those that are left as they are have none."""
     opened = open_file(path, text, options)
+    check_known(sizes, (*opened.subjects, *opened.parts), path)
     whole = {s.index for s in opened.subjects}
     found = (m for m in measure(opened, (1,), sizes, FLAGS, say) if m.index in whole)
     return {m.index: _speed(m) for m in found}
@@ -102,6 +103,7 @@ def _region(
         element_bytes=_element_bytes(scop),
         work=bench.work,
         note="; ".join(lost),
+        failed=not races,
         by_statement=counted,
         uncounted=tuple(s.name for s in scop.statements if s.name not in counted),
         advice=next((_advice(d) for d in subject.outcome.diagnostics if d.kind == "missed" and d.hint), ""),

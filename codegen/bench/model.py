@@ -37,8 +37,7 @@ class Race:
 class MeasuredRegion:
     """One region. `bytes` are those of its arrays, each counted once, and twice where it is changed; `operations` are
     by statement, and `uncounted` names those whose runs could not be counted. `note` says why there are no figures, or
-    some are missing.
-    Where functions have versions, `version` is the one that was measured."""
+    some are missing. Where functions have versions, `version` is the one that was measured."""
 
     index: int
     line: int
@@ -53,6 +52,7 @@ class MeasuredRegion:
     work: Work = Work(0, 8)  # that no compiler leaves out
     note: str = ""
     advice: str = ""  # what would let the tool do more
+    failed: bool = False  # it could not be measured
 
     @property
     def operations(self) -> int:

@@ -46,7 +46,8 @@ def believed(m: MeasuredRegion, top: Ceilings) -> MeasuredRegion:
     """A region without the figures that are far beyond what the machine can do."""
     kept = tuple(r for r in m.races if _needed(m, r, top) <= SLACK)
     lost = [f"{r.on}: {BUSY}" for r in m.races if r not in kept]
-    return replace(m, races=kept, note="; ".join([*([m.note] if m.note else []), *lost]))
+    note = "; ".join([*([m.note] if m.note else []), *lost])
+    return replace(m, races=kept, note=note, failed=m.failed or (bool(lost) and not kept))
 
 
 def _needed(m: MeasuredRegion, race: Race, top: Ceilings) -> float:

@@ -15,9 +15,8 @@ from codegen.checking.harness.memory import Memory
 from codegen.checking.test_sizes.survey import TestVector
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import nodes
-from codegen.scop.model import Scop
+from codegen.scop.model import AccessStep, Scop
 from codegen.target.guards.alias import may_overlap
-from codegen.target.guards.pointers import pointer_of
 from codegen.target.guards.spans import span_pointer
 
 _ANY_ORDER = re.compile(r"\s*(?:omp\b.*\b(?:parallel|for|simd|sections|taskloop)\b|GCC\s+ivdep\b)", re.S)
@@ -71,8 +70,10 @@ def overlap_text(h: Harness, v: TestVector) -> str:
 
 
 def _name(memory: Memory, buffer: int) -> str:
+    """The pointer that leads to a buffer, the first one of several."""
     b = memory.buffers[buffer]
-    return b.base + "".join("->" + step[1:] for step in b.path if step != "*")
+    text = b.base + "".join("[0]" if step == "*" else step for step in b.path)
+    return text.replace("[0].", "->")
 
 
 def _buffers(memory: Memory, scop: Scop, trust: bool) -> Iterator[tuple[int, int]]:
@@ -91,14 +92,23 @@ def _type(memory: Memory, buffer: int) -> tuple[object, ...]:
 
 
 def _buffer(memory: Memory, scop: Scop, name: str) -> int | None:
-    """The buffer that holds an array's elements: behind the pointer to them, or the one with the struct around them."""
+    """The buffer that holds an array's elements: behind the last pointer on the way to them, or the one with the struct
+    around them. None where it is no memory that a test could compare: what data decide about, and rows that hang on
+    further pointers."""
     array = scop.arrays[name]
-    if pointer_of(scop, name) is None or (not span_pointer(scop, array) if array.opaque else array.rank == 0):
+    if not span_pointer(scop, array) if array.opaque else array.rank == 0:
         return None
+    found = {_last_pointer(memory, array.base, a.path) for _, a in scop.accesses_to(name)}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _last_pointer(memory: Memory, base: str, way: Sequence[AccessStep]) -> int | None:
+    """The buffer behind the last pointer on a way; None where more than one pointer is followed behind a subscript."""
     path: tuple[str, ...] = ()
-    for step in next(a.path for _, a in scop.accesses() if a.array == name):
-        if step.kind not in ("member", "arrow"):
-            break
-        path = (*path, *(["*"] if step.kind == "arrow" else []), f".{step.text}")
-    found = (memory.find(scop.arrays[name].base, path[:k]) for k in range(len(path), -1, -1))
-    return next((k for k in found if k is not None), None)
+    last, behind, subscripts = memory.find(base, ()), 0, 0
+    for step in way:
+        if path and (here := memory.find(base, path)) is not None and step.kind != "member":
+            last, behind = here, behind + (subscripts > 0)
+        subscripts += step.kind in ("sub", "flat", "data")
+        path = (*path, *([] if step.kind == "member" else ["*"]), *([f".{step.text}"] if step.text else []))
+    return last if behind <= 1 else None

@@ -7,12 +7,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Invocation, Outcome
 from codegen.cli.output.artefacts import check_dispatch
 from codegen.cli.output.progress import Line
-from codegen.diagnostics import InputError, Loc
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.targets.registry import target_named
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def run(job: Invocation) -> Outcome:
     from codegen.machine.believable import TRIES
     from codegen.source.write import write_if_changed
     from codegen.tune.build import FLAGS, PLAIN, compiler_version
+    from codegen.tune.plans.sizes import check_known
     from codegen.tune.region import open_file
     from codegen.tune.timing import cores
 
@@ -40,6 +42,7 @@ def run(job: Invocation) -> Outcome:
     try:
         line.say("generating")
         opened = open_file(job.name, job.text, job.options)
+        check_known(sizes, (*opened.subjects, *opened.parts), job.name)
         found = tuple(measure(opened, threads, sizes, flags, line.say))
         line.say("measuring what this machine can do")
         top = _ceilings() if any(m.races for m in found) else None
@@ -61,7 +64,9 @@ def run(job: Invocation) -> Outcome:
     if a.chart:
         write_if_changed(a.chart, chart(found))
     shown = data(found, about, top) if a.format == "json" else text(found, about, top)
-    return Outcome(stdout=shown, diagnostics=messages)
+    failed = tuple(Diagnostic(Severity.ERROR, "not-measured", f"{m.title}: {m.note}", Loc(job.name, m.line))
+                   for m in found if m.failed)
+    return Outcome(exitcodes.BAD_INPUT if failed else exitcodes.OK, shown, (*messages, *failed))
 
 
 def _busy(processors: int) -> str:
@@ -76,11 +81,19 @@ def _busy(processors: int) -> str:
 def _sizes(text: str, flags: str | None) -> dict[str, int]:
     from codegen.tune.plans.sizes import parse_sizes
 
+    check_flags(flags)
     try:
-        shlex.split(flags or "")
         return parse_sizes(text)
     except ValueError as error:
-        raise BadCommandLine(f"--sizes or --cflags: {error}") from None
+        raise BadCommandLine(f"--sizes: {error}") from None
+
+
+def check_flags(flags: str | None) -> None:
+    """Complain about flags for the compiler that no shell would read."""
+    try:
+        shlex.split(flags or "")
+    except ValueError as error:
+        raise BadCommandLine(f"--cflags: {str(error).lower()}") from None
 
 
 def _ceilings() -> Ceilings | None:

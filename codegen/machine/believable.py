@@ -1,5 +1,5 @@
-"""What figures can be believed: predictions (`most_gain`), and times of runs (`disturbed`, `least_seconds`). Figures that
-cannot are measured again (`settled`); where that does not help, there is none, and `BUSY` says why."""
+"""What figures can be believed: predictions (`most_gain`), and times of runs (`disturbed`, `least_seconds`). Figures
+that cannot are measured again (`settled`); where that does not help, there is none, and `BUSY` says why."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -9,8 +9,8 @@ from codegen.machine.model import Machine
 from codegen.record import record
 
 T = TypeVar("T")
-# What other orders of loops and other places of data bring on one thread at most, besides vectors: all elements of a line
-# for one of them.
+# What other orders of loops and other places of data bring on one thread at most, besides vectors: all elements of a
+# line for one of them.
 ORDER = 16
 APART = 4.0  # the median of runs as a multiple of the best, from which on something else was running
 # Operations on 64 bits that no core starts in a second, a multiply-add counted as two: two units of 512 bits at 6 GHz.

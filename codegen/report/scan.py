@@ -17,6 +17,7 @@ from codegen.pipeline import MARK
 from codegen.record import record
 from codegen.refusals import find
 from codegen.report.nests import WOULD, ranked, reasons, table, why
+from codegen.source.language import check_language
 from codegen.source.write import read_source
 from codegen.tune.timing import cores
 
@@ -34,6 +35,7 @@ def scan_file(path: str, options: GenOptions) -> FileScan:
     """The nests of one file. Whatever goes wrong is told in a row."""
     try:
         text = read_source(path).removeprefix(MARK)
+        check_language(path, text)
         machine = here(load_for(options.machine, use_isa(options.isa)))
         return FileScan(path, explore(path, text, options, machine).nests)
     except TilewrightError as error:

@@ -12,8 +12,10 @@ from dataclasses import replace
 
 from codegen.diagnostics import InputError, Loc
 from codegen.record import record
-from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
+from codegen.source.layout.lexis import DIRECTIVES as DIRECTIVES
+from codegen.source.layout.lexis import SPLICE, blank_comments
 from codegen.source.layout.line_directives import line_directives, presumed_location
+from codegen.source.misspelt import OWN, misspelt_pragmas
 
 
 @record
@@ -74,17 +76,33 @@ class _Pragma:
     indent: str
 
 
-# A directive runs to the end of its logical line; a comment that starts on it may run further.
-DIRECTIVES = re.compile(
-    rf"^(?P<indent>[ \t\f\v]*)(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)|{COMMENT}|{STRING}|{CHAR}",
-    re.M,
-)
 _PRAGMA = re.compile(r"(?:#|%:)\s*pragma\s+(scop|endscop|tilewright)\b(.*)", re.S)
 
 
 def find_regions(text: str, file: str) -> tuple[Region, ...]:
     """The regions of a file in order. Raises InputError `unbalanced-scop` when the pragmas do not pair up."""
     pragmas = _pragmas(text)
+    _check_words(pragmas, file)
+    try:
+        return _paired(text, file, pragmas)
+    except InputError as error:
+        meant = next(misspelt_pragmas(text, file), None)
+        if meant is None:
+            raise
+        why = f"{meant.message}, and so there is {error.message} on line {error.loc.line}"
+        raise InputError(error.id, why, meant.loc, meant.hint) from None
+
+
+def _check_words(pragmas: list[_Pragma], file: str) -> None:
+    """Nothing follows the word on the lines that mark a region. Raises InputError."""
+    for p in pragmas:
+        if p.kind in OWN[:2] and p.argument:
+            meant = "endscop" if p.argument.strip("-; ") == "end" else p.kind
+            raise InputError("bad-pragma", f"`#pragma {p.kind}` is followed by `{p.argument.split()[0]}`",
+                             Loc(file, p.line, len(p.indent) + 1), f"did you mean `#pragma {meant}`?")
+
+
+def _paired(text: str, file: str, pragmas: list[_Pragma]) -> tuple[Region, ...]:
     directives = line_directives(text, file) if pragmas else ()
     regions: list[Region] = []
     opened = -1

@@ -12,6 +12,7 @@ import pytest
 from codegen.bench.model import Ceilings, MeasuredRegion, Race
 from codegen.bench.roofline import believed, beyond, sentence
 from codegen.bench.show import chart, data, text
+from codegen.cli.exitcodes import BAD_INPUT
 from codegen.cli.main import main
 from codegen.machine.believable import Work
 from codegen.tune.timing import timing
@@ -102,7 +103,7 @@ def test_a_machine_that_is_too_busy(tmp_path: Path, capsys: pytest.CaptureFixtur
     monkeypatch.setattr("codegen.tune.plans.bench.disturbed", lambda best, median: True)
     file = tmp_path / "in.c"
     file.write_text(SOURCE[: SOURCE.index("double other")])
-    assert main(["bench", str(file), "--sizes", "n=1000", "--threads", "1", "-w"]) == 0
+    assert main(["bench", str(file), "--sizes", "n=1000", "--threads", "1", "-w"]) == BAD_INPUT
     shown = capsys.readouterr().out
     assert "the machine is too busy to measure" in shown and " us" not in shown
 

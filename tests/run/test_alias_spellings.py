@@ -11,6 +11,7 @@ import pytest
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from tests.compilers import with_openmp
+from tests.run.sources import run
 
 HEAD = """#include <stdio.h>
 struct in { double *z; };
@@ -91,3 +92,23 @@ def test_nothing_is_believed(generated: Generated) -> None:
     assert said == set()
     left = {n for n, r in zip(names, generated.regions, strict=True) if not r.transformed}
     assert left == {n for n in names if n.startswith(("(*u).u", "u->w.v"))}
+
+
+CHECKED = {
+    "a member": ("struct node *s, double *r", "(*s).p[i] = r[i] * 2;"),
+    "rows": ("double **pp, double **qq", "(*pp)[i] = (*qq)[i + 1] * 2;"),
+    "a row and a pointer": ("double **pp, double *r", "*(*pp + i) = r[i] * 2;"),
+    "a row of a struct": ("struct node *s, double *r", "(*s).rows[1][i] = r[i] * 2;"),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_check_finds_what_is_not_tested(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lays such arrays one over the other: without the one spelling there is no test, and results differ."""
+    parameters, body = CHECKED[name]
+    loop = f"#pragma scop\n  for (int i = 0; i < n; i++)\n    {body}\n#pragma endscop\n"
+    source = f"{HEAD}void f(int n, {parameters})\n{{\n{loop}}}\n"
+    report = run(source)
+    assert report.ok and "more with arrays that overlap" in report.lines[0]
+    monkeypatch.setattr("codegen.frontend.prepare.with_plain_places", lambda site: site)
+    assert not run(source).ok

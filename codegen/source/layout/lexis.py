@@ -29,6 +29,12 @@ _HASH_LINE = pattern(r"\n[ \t]*#[^\n]*")
 _QUOTED = pattern(rf"{STRING}|{CHAR}")
 _NESTING = pattern(rf"[()\[\]{{}}]|^[ \t]*#[^\n]*|{STRING}|{CHAR}", re.M)
 
+# A directive runs to the end of its logical line; a comment that starts on it may run further.
+DIRECTIVES = re.compile(
+    rf"^(?P<indent>[ \t\f\v]*)(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)|{COMMENT}|{STRING}|{CHAR}",
+    re.M,
+)
+
 # Words of C, and macros of <iso646.h>, which no generated name may be.
 _WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while

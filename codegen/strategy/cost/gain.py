@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from codegen.machine import Machine
 from codegen.machine.believable import most_gain
-from codegen.plan.model import Directive, Distribute, Forward, Parallel, Pipeline, Plan, Schedule, StoreIn, Unskew, Vector
+from codegen.plan import model as m
+from codegen.plan.model import Directive, Parallel, Pipeline, Plan, Schedule
 from codegen.recognize.access.domain_shape import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -20,7 +21,7 @@ from codegen.transform.program import Program
 WORTH = 1.1
 # These keep the loops, or move them: what that brings, the model sees. It does not look at tiles, products and values
 # in registers, which are planned only where they pay.
-_SEEN = (Schedule, Distribute, Forward, Unskew, Parallel, StoreIn, Vector)
+_SEEN = (Schedule, m.Distribute, m.Forward, m.Unskew, Parallel, m.StoreIn, m.Vector)
 
 
 @record
@@ -78,7 +79,7 @@ def _seen(d: Directive) -> bool:
 
 
 def _instances(scop: Scop, guarded: bool) -> int | None:
-    """At most so many statements run, with `guarded` where the tests of the result hold; None when parameters decide."""
+    """At most so many statements run, with `guarded` where tests of the result hold; None when parameters decide."""
     total = 0
     for s in scop.statements:
         inside = replace(s, domain=s.domain.intersect_params(scop.guard.valid)) if guarded else s

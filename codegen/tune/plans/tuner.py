@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.children.worker import Died
-from codegen.diagnostics import TilewrightError
+from codegen.diagnostics import InputError, TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import effective_options
 from codegen.tune.build import EXACT, Failed, built, compiler_version, open_region_compiler, original_text
@@ -61,6 +61,8 @@ def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
         try:
             bench, original = open_bench(subject, compiler, _sizes(subject, settings), settings.threads, settings.busy)
         except (Failed, TilewrightError) as error:
+            if settings.alone and isinstance(error, InputError) and error.id == "bad-sizes":
+                raise
             why = error.message if isinstance(error, TilewrightError) else str(error)
             return replace(left, note=f"not tuned: {why}")
         sizes = spelled(subject, bench.vector)
