@@ -121,13 +121,13 @@ def check_rows(d: Descriptor, values: Mapping[str, Any], who: str) -> None:
     import numpy
 
     if d.mirror and values[d.shape[0]] != values[d.shape[1]]:
-        raise ValueError(f"{who}: {d.shape[0]} is {values[d.shape[0]]} and {d.shape[1]} is {values[d.shape[1]]}, "
-                         "and a symmetric matrix is square")
+        raise ConversionError(RANGE, f"{who}: {d.shape[0]} is {values[d.shape[0]]} and {d.shape[1]} is "
+                              f"{values[d.shape[1]]}, and a symmetric matrix is square")
     if d.permutation is None:
         return
     rows, order = values[d.shape[0]], values[d.permutation.array]
     if order.size and (order.min() < 0 or order.max() >= rows or numpy.bincount(order, minlength=rows).max() > 1):
-        raise ValueError(f"{who}: {d.permutation.array} does not have each row once")
+        raise ConversionError(RANGE, f"{who}: {d.permutation.array} does not have each row once")
 
 
 def refusal(status: int, lay: Layout, values: Mapping[str, Any], who: str) -> ConversionError:
@@ -144,6 +144,8 @@ def broken(lay: Layout, values: Mapping[str, Any]) -> Iterator[str]:
     for q in lay.positions:
         if q.segment.chained and len(q.segment.above) == 1:
             yield from _pointers(q.ptr, values[q.ptr], q.size, known[q.size])
+        if q.stair:
+            yield from _pointers(q.stair.ptr, values[q.stair.ptr], q.stair.size, known[q.stair.size])
     for f in lay.desc.functions:
         for c in f.range.cons:
             yield from _out_of_range(f.name, values[f.name], f.range.ins[0], c, known)
