@@ -17,6 +17,7 @@ from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import nodes
 from codegen.scop.model import AccessStep, Scop
 from codegen.target.guards.alias import may_overlap
+from codegen.target.guards.pointers import table_of
 from codegen.target.guards.spans import span_pointer
 
 _ANY_ORDER = re.compile(r"\s*(?:omp\b.*\b(?:parallel|for|simd|sections|taskloop)\b|GCC\s+ivdep\b)", re.S)
@@ -98,17 +99,20 @@ def _buffer(memory: Memory, scop: Scop, name: str) -> int | None:
     array = scop.arrays[name]
     if not span_pointer(scop, array) if array.opaque else array.rank == 0:
         return None
-    found = {_last_pointer(memory, array.base, a.path) for _, a in scop.accesses_to(name)}
+    at = table_of(scop, name)
+    fixed = 0 if at is None else at.steps
+    found = {_last_pointer(memory, array.base, a.path, fixed) for _, a in scop.accesses_to(name)}
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _last_pointer(memory: Memory, base: str, way: Sequence[AccessStep]) -> int | None:
-    """The buffer behind the last pointer on a way; None where more than one pointer is followed behind a subscript."""
+def _last_pointer(memory: Memory, base: str, way: Sequence[AccessStep], fixed: int) -> int | None:
+    """The buffer behind the last pointer on a way; None where more than one pointer is followed behind a subscript that
+    is none of so many fixed steps."""
     path: tuple[str, ...] = ()
     last, behind, subscripts = memory.find(base, ()), 0, 0
-    for step in way:
+    for number, step in enumerate(way):
         if path and (here := memory.find(base, path)) is not None and step.kind != "member":
             last, behind = here, behind + (subscripts > 0)
-        subscripts += step.kind in ("sub", "flat", "data")
+        subscripts += number >= fixed and step.kind in ("sub", "flat", "data")
         path = (*path, *([] if step.kind == "member" else ["*"]), *([f".{step.text}"] if step.text else []))
     return last if behind <= 1 else None
