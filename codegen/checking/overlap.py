@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import prod
 
 from pycparser import c_ast
 
@@ -37,12 +38,23 @@ def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[TestVecto
     pairs = [p for p in _buffers(h.memory, scop, trust) if own.issuperset(p)]
     pairs = [p for p in pairs if not any(words.issuperset(h.memory.buffers[k].base for k in p) for words in promised)]
     made = (
-        replace(v, overlap=(one, two, shift))
+        replace(v, overlap=(one, two, shift), last_row=rows)
+        for rows in (False, True)
         for shift in (0, 1, -1)
         for one, two in pairs
         for v in dict.fromkeys(bases)
+        if not rows or any(_has_rows(h, v, k) for k in (one, two))
     )
     return tuple(islice(made, MOST))
+
+
+def _has_rows(h: Harness, v: TestVector, buffer: int) -> bool:
+    """Do several pointers of a run share a buffer?"""
+    b, counts = h.memory.buffers[buffer], []
+    for k, step in enumerate(b.path):
+        outer = h.memory.find(b.base, b.path[:k]) if step == "*" else None
+        counts += [2 if outer is None else v.ins[h.slot(outer) + 1]] if step == "*" else []
+    return prod(counts) > 1
 
 
 def _promised(site: RegionSite) -> list[set[str]]:
@@ -67,7 +79,8 @@ def overlap_text(h: Harness, v: TestVector) -> str:
         return ""
     one, two, shift = v.overlap
     first, second = (_name(h.memory, k) for k in ((one, two) if shift >= 0 else (two, one)))
-    return f", with `{second}` {'one element after' if shift else 'equal to'} `{first}`"
+    rows = " (the last row)" if v.last_row else ""
+    return f", with `{second}` {'one element after' if shift else 'equal to'} `{first}`{rows}"
 
 
 def _name(memory: Memory, buffer: int) -> str:
