@@ -1,5 +1,5 @@
-"""What a region and macros have to do with each other, besides what they stand for (`MacroScope`): names in what
-the region was read as that would be expanded once more where its result is, directives in it that take effect behind it,
+"""What a region and macros have to do with each other, besides what they stand for (`MacroScope`): names in what the
+region was read as that would be expanded once more where its result is, directives in it that take effect behind it,
 and macros whose values depend on where and how often they are used."""
 
 from __future__ import annotations
