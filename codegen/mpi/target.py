@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.options import NETWORK
 from codegen.record import record
-from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, RegionJob, Target
+from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, Placed, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.options import GenOptions
@@ -69,6 +69,7 @@ class Mpi(Target):
 
     name, help = "mpi", "C with MPI calls and OpenMP pragmas"
     threads, runs_here, tunes, predicts, languages = True, False, False, True, ("c",)
+    compiled_with = ("-fopenmp",)
     cannot = MappingProxyType({**GRIDS, **STAYS})
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
@@ -86,6 +87,17 @@ class Mpi(Target):
         held = (f"--distribute={options.distribute}",) if options.distribute else ()
         held = (*held, *((f"--comm={options.comm}",) if options.comm else ()))
         return (*held, *(() if options.network == NETWORK else (f"--network={path.basename(options.network)}",)))
+
+    def check_options(self, options: GenOptions) -> None:
+        from codegen.mpi.layout import words
+
+        words(options.distribute)
+
+    def placed(self, source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions) -> Placed:
+        from codegen.mpi.layout import check_named
+
+        check_named(options.distribute, source.text)
+        return super().placed(source, outcomes, options)
 
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.mpi.region import process

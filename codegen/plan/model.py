@@ -21,6 +21,13 @@ class LoopRef:
 
     name: str
     stmt: str = ""
+    loc: Loc = NOWHERE  # where a plan says it; the same loop is meant wherever that is
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LoopRef) and (self.name, self.stmt) == (other.name, other.stmt)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.stmt))
 
     def __str__(self) -> str:
         return f"{self.stmt}.{self.name}" if self.stmt else self.name

@@ -62,6 +62,7 @@ ERRORS = {
     "mpi-program": lambda: ("int MPI_Barrier(int);\n" + REGION, ("--target", "mpi"), "in.c", 1),
     "bad-distribution": lambda: (REGION, ("--target", "mpi", "--distribute", "A: rows"), "--distribute", 0),
     "bad-network": lambda: (REGION, ("--target", "mpi", "--network", "pigeons"), "--network", 0),
+    "no-data-cache": lambda: (REGION, ("--target", "sunway", "-o", "out.c", "--ldm-cache", "32"), "--ldm-cache", 0),
     "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),
     "no-preprocessor": lambda: (REGION, ("--cpp", "no-such-compiler -E"), "in.c", 0),
     "preprocess-failed": lambda: ('#include "missing.h"\n' + REGION, (), "in.c", 1),
@@ -95,6 +96,7 @@ def test_every_error_id_has_a_test() -> None:
     elsewhere |= {"bad-descriptor", "bad-kernel", "cannot-compile", "cannot-keep", "ranks-differ", "unknown-format",
                   "unsolved-format"}  # tests/sparse/test_errors.py
     elsewhere |= {"interrupted", "no-scheduler", "unknown-parameter", "worker-failed"}  # tests/tune/
+    elsewhere |= {"bad-pragma", "bad-sizes", "other-language", "not-measured"}  # tests/cli/test_bad_words.py
     assert set(ERRORS) == {e.id for e in TABLE if e.family == INPUT} - elsewhere
 
 

@@ -139,6 +139,44 @@ void f(int n, const int *from, int *a)
 }
 int main(void) { int b[4] = {1, 255, 256, 300}, a[4]; f(4, b, a); printf("%d %d %d %d\\n", a[0], a[1], a[2], a[3]); }
 """
+# Rows of 2^24 elements: those of row 256 are those of row 0, in 32 bits.
+WRAPPED_PRODUCT = """\
+#include <stdio.h>
+#include <stdlib.h>
+void f(TYPE m, TYPE n, TYPE w, char *a)
+{
+#pragma scop
+  for (TYPE i = 0; i < m; i++)
+    for (INNER j = 0; j < w; j++) {
+      INDEX k = i * n + j;
+      a[k] += 1;
+    }
+#pragma endscop
+}
+int main(void)
+{
+  char *a = calloc(3ul << 32, 1);
+  if (a == 0)
+    return 0;
+  a += 1ul << 32;
+  f(3, 5, 2, a);
+  f(257, 1 << 24, 1, a + 64);
+  printf("%d %d %d %d\\n", a[0], a[6], a[64], a[64 + (1ul << 32)]);
+}
+"""
+WRAPPED_PITCH = """\
+#include <stdio.h>
+#include <stdlib.h>
+void f(long r, unsigned n, unsigned m, unsigned w, char *a)
+{
+#pragma scop
+  for (long i = 0; i < r; i++)
+    for (long j = 0; j < w; j++)
+      a[i * (n * m) + j] += 1;
+#pragma endscop
+}
+int main(void) { char *a = calloc(3ul << 32, 1); f(2, 65536, 65536, 1, a); printf("%d %d\\n", a[0], a[1ul<<32]); }
+"""
 OWN_SQRT = """\
 #include <stdio.h>
 double sqrt(double x);
@@ -160,6 +198,11 @@ PROGRAMS = {
     "wrapped-bound": ("-fwrapv", WRAPPED_BOUND, "1 1"),
     "wrapped-sum": ("-fwrapv", WRAPPED_SUM, None),
     "wrapped-negation": ("-fwrapv", WRAPPED_NEGATION, "1"),
+    **{f"product-of-{t}-{j}-{k}".replace(" ", "-"): (
+        "-fwrapv", WRAPPED_PRODUCT.replace("TYPE", t).replace("INNER", j).replace("INDEX", k), "1 1 2 0")
+       for t, j, k in (("int", "int", "int"), ("unsigned", "unsigned", "unsigned"), ("unsigned", "unsigned", "size_t"),
+                       ("int", "long", "long"), ("unsigned", "size_t", "size_t"))},
+    "pitch": ("", WRAPPED_PITCH, "2 0"),
     "short-enum": ("-fshort-enums", SHORT_ENUM, "2 256 1 45"),
     "own-sqrt": ("-fno-builtin", OWN_SQRT, "1 4 4"),
     "own-sqrt-by-name": ("-fno-builtin-sqrt", OWN_SQRT, "1 4 4"),

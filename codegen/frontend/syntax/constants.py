@@ -64,7 +64,8 @@ def _character(body: str) -> int | None:
 
 
 def literal_type(node: c_ast.Constant, number: int) -> CType:
-    """The type of a literal: the first that holds it of those that its suffix and base allow."""
+    """The type of a literal: the first that holds it of those that its suffix and base allow. Literals that the tool
+    itself makes may be negative."""
     text = node.value.lower()
     if node.type == "char":
         return INT
@@ -72,14 +73,14 @@ def literal_type(node: c_ast.Constant, number: int) -> CType:
         return ULONG if "l" in text or number >> 32 else UINT
     if text.startswith("0") and number >> 31:  # hexadecimal, octal or binary
         return ULONG if number >> 63 else LONG if number >> 32 or "l" in text else UINT
-    return LONG if "l" in text or number >> 31 else INT
+    return LONG if "l" in text or number.bit_length() > 31 else INT
 
 
 def constant(node: c_ast.Node, names: Mapping[str, int], type_of: TypeOf = lambda _: None) -> Constant | None:
     """The value of a constant expression and its type; `names` are enumerators of type int."""
     if isinstance(node, c_ast.Constant):
         value = int_constant(node)
-        return None if value is None or value >> 64 else (value, literal_type(node, value))
+        return None if value is None or value.bit_length() > 64 else (value, literal_type(node, value))
     if isinstance(node, c_ast.ID):
         known = names.get(node.name)
         return None if known is None else (known, INT)
