@@ -76,6 +76,11 @@ def _as_compiled(facts: Mapping[str, _Fact], macros: Mapping[str, str]) -> dict[
     return found
 
 
+def speaks_of_openmp(words: Iterable[str]) -> bool:
+    """Whether a compiler's words say if it obeys OpenMP."""
+    return any(re.fullmatch("-(f|fno-|q)openmp(=.*)?", w) for w in words)
+
+
 def predefined(changes: Iterable[Change]) -> dict[str, str]:
     """The macros that the compiler has before it reads anything, and their values."""
     found = (re.fullmatch(r"#define ([A-Za-z_]\w*) (\S+)", c.text) for c in changes if c.file == "<built-in>")
