@@ -242,7 +242,8 @@ def _finished(r: Region, new: str, source: Opened, options: GenOptions, original
         new = f"{threads}\n{new}#else\n{_nest(source.text, r)}#endif\n"
     if options.keep_original:
         new = f"#ifndef {original}\n{new}#else\n{_nest(source.text, r)}#endif\n"
-    return _with_line(r, new, source.name, options)
+    counts = any(s.around.line for s in source.slices if s.region.index == r.index)
+    return _with_line(r, new, source.name, options, counts)
 
 
 def _threads(source: Opened, index: int, options: GenOptions) -> str:
@@ -335,9 +336,10 @@ def after_feature_macros(text: str) -> int:
     return max((m.end() for m in defines), default=0)
 
 
-def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
-    """After a region, tell the compiler where the user's text goes on; always where the text says so itself."""
-    if not options.line_directives and region.presumed is None:
+def _with_line(region: Region, text: str, name: str, options: GenOptions, counts_lines: bool) -> str:
+    """After a region, tell the compiler where the user's text goes on; always where the text says so itself, or asks
+    for lines."""
+    if not options.line_directives and region.presumed is None and not counts_lines:
         return text
     line = region.presumed_line(region.last_line + 1 - region.before_text)
     return f'{text}#line {line} "{line_name(name, options, region)}"\n'

@@ -23,9 +23,10 @@ from codegen.source.macros.baked import Baked, baked
 from codegen.source.macros.inactive import with_inactive
 from codegen.source.macros.named import with_names
 from codegen.source.macros.openmp import asks_for_openmp_alone, with_threads
+from codegen.source.macros.scope import scope_of
 from codegen.source.marks import with_marks
 from codegen.source.preprocess import Preprocessed, compiler_words, display_name, no_preprocess, preprocess
-from codegen.source.region_slice import RegionSlice
+from codegen.source.region_slice import MacroScope, RegionSlice
 from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import slice_unit
 from codegen.targets.registry import host_names, target_named
@@ -107,7 +108,7 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
         slices = with_names(path, text, cpp, pre, slices, found)
     macros = macro_names(pre.changes, text)
     spoken = dialects(pre, compiler_words(cpp, path), [s.line for s in slices])
-    slices = tuple(_with_facts(s, macros, spoken[s.line]) for s in slices)
+    slices = tuple(_with_facts(s, macros, spoken[s.line], scope_of(s, found[s.region.index], text)) for s in slices)
     return target.opened(Opened(name, text, regions, slices, pre.deps, pre, found), options)
 
 
@@ -118,15 +119,19 @@ def as_compiled(cpp: CppOptions, path: str, flags: tuple[str, ...]) -> CppOption
     return replace(cpp, args=(*cpp.args, *flags))
 
 
-def _with_facts(s: RegionSlice, macros: frozenset[str], dialect: Dialect) -> RegionSlice:
+def _with_facts(s: RegionSlice, macros: frozenset[str], dialect: Dialect, around: MacroScope) -> RegionSlice:
     """With what is known of macros and of C, and a refusal where C is another language than the model's."""
-    named = s.named and replace(s.named, macros=macros, dialect=dialect)
+    named = s.named and replace(s.named, macros=macros, dialect=dialect, around=around)
+    if named and any(name in around.protected for name, _ in named.values):
+        named = None
+    if around.refusal is not None and s.refusal is None:
+        return replace(s, macros=macros, dialect=dialect, named=None, refusal=around.refusal)
     if dialect.refused and s.refusal is None:
         flag = dialect.refused[0]
         loc = Loc(s.file, s.region.first_line, 1)
         refusal = Unsupported("compiler-flag", f"it is compiled with {flag.flag}: {flag.why}", loc, flag.hint)
         return replace(s, macros=macros, dialect=dialect, named=None, refusal=refusal)
-    return replace(s, macros=macros, dialect=dialect, named=named)
+    return replace(s, macros=macros, dialect=dialect, around=around, named=named)
 
 
 def load_all(regions: int = 1) -> None:

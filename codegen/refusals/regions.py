@@ -138,6 +138,14 @@ REGIONS: tuple[Entry, ...] = (
         "for (int i = 0; i >= 0; i++)",
     ),
     _refusal(
+        "macro-effect",
+        "Macros have an effect in the region that its result cannot have: it uses `__COUNTER__` or the time, whose "
+        "values depend on how often and when they are used; it defines macros and has `#if`; it includes a file with "
+        "statements; or a target that writes other files would meet a macro with the name of a variable.",
+        "Set a variable before the region and use that; define macros before the region; end a macro with `#undef`.",
+        "a[i] = i + __COUNTER__;",
+    ),
+    _refusal(
         "nesting-too-deep",
         "Loops are nested more than 24 deep, or expressions or blocks too deeply to be read.",
         "Move inner loops to a region of their own, or split the expression.",
