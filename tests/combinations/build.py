@@ -8,6 +8,7 @@ import platform
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -153,11 +154,17 @@ def _cores(row: Row, build: Row, folder: Path) -> list[str] | None:
     flags = ("-Wall", "-Wextra", ANY_FORM)
     (folder / "in_master.c").write_text((folder / "in.tw.c").read_text())
     files = [p for n in ("in_master.c", "in_slave.c") if (p := folder / n).exists()]
-    messages = compile_program(files, folder / "program", build_library(folder), flags)
+    messages = compile_program(files, folder / "program", build_library(Path(_kept().name)), flags)
     assert messages == "", messages[:6000]
     ran = run_program(folder / "program")
     assert ran.code == 0, ran.err[-3000:]
     return ran.out.splitlines()
+
+
+@cache
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    """A folder for what all files need, for as long as this process runs."""
+    return tempfile.TemporaryDirectory()
 
 
 _KINDS = {"host": _host, "ranks": _ranks, "device": _device, "opencl": _opencl, "cores": _cores}

@@ -4,7 +4,8 @@ every two techniques are together in some file (all pairs, not all sets)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -63,45 +64,40 @@ def targets() -> Mapping[str, Mapping[str, Any]]:
 
 def designed(names: Sequence[str], kinds: Sequence[str], together: int = TOGETHER) -> tuple[File, ...]:
     """The files of each target in turn; then those for the pairs that have not met, for one target after the other."""
-    apart = {frozenset(p) for p in combinations(names, 2)}
+    met: Counter[frozenset[str]] = Counter()
     files: list[File] = []
     for kind in kinds:
-        for group in _groups(names, apart, together):
+        left = list(names)
+        for k in range(-(-len(names) // together), 0, -1):
+            seed = max(left, key=lambda n: (sum(not met[frozenset((n, m))] for m in left), -names.index(n)))
+            group = _grown([seed], left, met, -(-len(left) // k))
+            left = [n for n in left if n not in group]
+            met.update(_pairs(group))
             files.append(File(kind, group))
-            apart -= _pairs(group)
     turn = 0
-    while apart:
-        first = min(sorted(p) for p in apart)
-        group = _grown(first, names, apart, together)
+    while apart := [p for p in combinations(names, 2) if not met[frozenset(p)]]:
+        group = _grown(apart[0], names, met, together)
+        met.update(_pairs(group))
         files.append(File(kinds[turn % len(kinds)], group))
-        apart -= _pairs(group)
         turn += 1
     return tuple(files)
 
 
-def _groups(names: Sequence[str], apart: set[frozenset[str]], together: int) -> Iterator[tuple[str, ...]]:
-    """All techniques in groups of about equal size, in which as many as can be have not met before."""
-    left, met = list(names), set(apart)
-    count = -(-len(names) // together)
-    for k in range(count, 0, -1):
-        size = -(-len(left) // k)
-        seed = max(left, key=lambda n: (sum(n in p for p in met), -names.index(n)))
-        group = _grown([seed], left, met, size)
-        left = [n for n in left if n not in group]
-        met -= _pairs(group)
-        yield group
-
-
-def _grown(begun: Sequence[str], among: Sequence[str], apart: set[frozenset[str]], size: int) -> tuple[str, ...]:
-    """The techniques that are begun with, and those that have met the fewest of the group."""
+def _grown(begun: Sequence[str], among: Sequence[str], met: Counter[frozenset[str]], size: int) -> tuple[str, ...]:
+    """The techniques that are begun with, and those that have met the fewest of the group, and those least often."""
     group = list(begun)
     while len(group) < size and (rest := [n for n in among if n not in group]):
-        group.append(max(rest, key=lambda n: (sum(frozenset((n, g)) in apart for g in group), -among.index(n))))
+        group.append(min(rest, key=lambda n: (_known(n, group, met), among.index(n))))
     return tuple(sorted(group))
 
 
-def _pairs(group: Sequence[str]) -> set[frozenset[str]]:
-    return {frozenset(p) for p in combinations(group, 2)}
+def _known(name: str, group: Sequence[str], met: Counter[frozenset[str]]) -> tuple[int, int]:
+    times = [met[frozenset((name, g))] for g in group]
+    return sum(map(bool, times)), sum(times)
+
+
+def _pairs(group: Sequence[str]) -> list[frozenset[str]]:
+    return [frozenset(p) for p in combinations(group, 2)]
 
 
 @cache
