@@ -66,6 +66,13 @@ def _compiled(words: Sequence[str], folder: Path) -> None:
     assert done.returncode == 0 and not said, f"{' '.join(words)}\n{said[:6000]}"
 
 
+def _linked(words: Sequence[str], folder: Path) -> None:
+    """A program of the one file; linkers may say something about libraries."""
+    _compiled([*words, "-c", "in.tw.c", "-o", "in.o"], folder)
+    words = [*words, "in.o", "-lm", "-o", "program"]
+    subprocess.run(words, cwd=folder, capture_output=True, timeout=SECONDS, check=True)
+
+
 def _said(words: Sequence[str], folder: Path, threads: int = 2, **env: str) -> list[str]:
     given = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **env}
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=SECONDS, env=given)
@@ -107,7 +114,7 @@ def _host(row: Row, build: Row, folder: Path) -> list[str] | None:
     command, runner = _command(build)
     if command is None:
         return None
-    _compiled([*command, *_flags(row, build), "in.tw.c", "-lm", "-o", "program"], folder)
+    _linked([*command, *_flags(row, build)], folder)
     return None if runner == ["false"] else _said([*runner, "./program"], folder)
 
 
@@ -117,7 +124,7 @@ def _ranks(row: Row, build: Row, folder: Path) -> list[str] | None:
     if command is None or runner == ["false"] or shutil.which("mpirun") is None:
         return None
     ranks = row["ranks"]
-    _compiled([*command, *_flags(row, build), "in.tw.c", "-lm", "-o", "program"], folder)
+    _linked([*command, *_flags(row, build)], folder)
     said = _said(["mpirun", "-n", str(ranks), *runner, "./program"], folder, **MORE_THAN_CORES)
     found = list(dict.fromkeys(said))
     assert all(said.count(line) == ranks for line in found), "ranks differ"

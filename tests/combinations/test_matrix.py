@@ -1,8 +1,9 @@
-"""Every target with every technique, and every two techniques in one file: compiled with all warnings as errors, and run
-against the source."""
+"""Every target with every technique, and every two techniques in one file: compiled with all warnings as errors, and
+run against the source. A run of all tests has a sixth of the files (tests/slow.txt), `make test-all` has all."""
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -13,10 +14,17 @@ from codegen.pipeline import generate
 from tests.combinations.build import made, original, outputs
 from tests.combinations.design import File, designed, files, program, targets, techniques
 
+# Plans that are given up because their text is not proven, by target and technique: each is a loss to be mended.
+LOST = {
+    ("mpi", "product-in-place"): "ranks do not share it: a remainder of the columns that threads share is not proven",
+}
+
 
 @pytest.mark.parametrize("file", files(), ids=lambda f: f.name)
 def test_file(file: File, tmp_path: Path) -> None:
     result = made(file)
+    lost = [d.message for d in result.diagnostics if d.id == "fallback" or "could not be proven" in d.message]
+    assert len(lost) <= sum((file.target, name) in LOST for name in file.techniques), lost
     want = original(file, tmp_path)
     assert len(want) == 5 * len(file.techniques)
     for build, said in outputs(file, result, tmp_path).items():
@@ -26,11 +34,9 @@ def test_file(file: File, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", techniques())
 def test_a_technique_is_what_it_says(name: str) -> None:
     """Its region is transformed on processors, and its plan has what the table says."""
-    import re
-
-    made = generate("in.c", program([name]), GenOptions(machine="neoverse-n1"))
-    assert [r.transformed for r in made.regions] == [True], made.diagnostics
-    assert re.search(techniques()[name].plan, made.plan), made.plan
+    found = generate("in.c", program([name]), GenOptions(machine="neoverse-n1"))
+    assert [r.transformed for r in found.regions] == [True], found.diagnostics
+    assert re.search(techniques()[name].plan, found.plan, re.S), found.plan
 
 
 def test_every_target_has_every_technique() -> None:

@@ -1,4 +1,4 @@
-/* Conditions on data and on counters. Plan: parallel */
+/* Conditions on data and on counters. Plan: vector S1.j */
 static void choose(int n, int m, int a[n][m], const int b[n][m])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Functions and macros of the source. Plan: */
+/* Functions and macros of the source. Plan: vector S1.j */
 #include <math.h>
 #define CELL(a, i, j) ((a)[(i) * width + (j)])
 static double half(double x) { return 0.5 * x; }

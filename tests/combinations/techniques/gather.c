@@ -1,4 +1,4 @@
-/* Subscripts that data choose, beside a part that is affine. Plan: parallel */
+/* Subscripts that data choose, beside a part that is affine. Plan: vector S1.j */
 static void gather(int n, int m, double a[n][m], const double *b, const int *at)
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Dynamic programming over intervals. Plan: */
+/* Dynamic programming over intervals. Plan: schedule */
 static void intervals(int n, int t[n][n], const int *w)
 {
 #pragma scop

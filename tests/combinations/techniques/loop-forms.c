@@ -1,4 +1,4 @@
-/* Loops in other forms: downward, while, with steps, through pointers. Plan: */
+/* Loops in other forms: downward, while, with steps, through pointers. Plan: parallel S1.i */
 static void forms(int n, double *a, double *b)
 {
   int i = n - 1, k;

@@ -1,4 +1,4 @@
-/* Two matrix-vector products of one matrix, along its rows and its columns. Plan: matvec|pair */
+/* Two matrix-vector products of one matrix, along its rows and its columns. Plan:  pair 8 */
 static void both_ways(int n, int m, double A[n][m], double q[n], double p[m], double s[m], double r[n])
 {
 #pragma scop

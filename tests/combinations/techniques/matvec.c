@@ -1,4 +1,4 @@
-/* A matrix-vector product. Plan: matvec|rows */
+/* A matrix-vector product. Plan: product S2 rows i depth j */
 static void times_vector(int n, int m, double A[n][m], double x[m], double y[n])
 {
 #pragma scop

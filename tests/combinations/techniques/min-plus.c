@@ -1,4 +1,4 @@
-/* Shortest paths: a product of minima and sums. Plan: product|blocks|min */
+/* Shortest paths: a product of minima and sums. Plan: block kb.+product S5 */
 static void paths(int n, int d[n][n])
 {
 #pragma scop

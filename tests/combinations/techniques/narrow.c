@@ -1,4 +1,4 @@
-/* Bytes and words, whose sums wrap around. Plan: */
+/* Bytes and words, whose sums wrap around. Plan: vector S1.i */
 static void blend(int n, unsigned char *a, const unsigned char *b, short *c)
 {
 #pragma scop

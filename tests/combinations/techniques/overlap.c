@@ -1,4 +1,4 @@
-/* Arrays that may overlap, and in one call do. Plan: parallel */
+/* Arrays that may overlap, and in one call do. Plan: vector S1.i */
 struct pair { double *p; };
 static void shift(int n, const struct pair *to, const double *from)
 {

@@ -1,4 +1,4 @@
-/* A matrix that is only read, which is fetched ahead, and a prefetch of the source's own. Plan: */
+/* A matrix that is only read, which is fetched ahead, and a prefetch of the source's own. Plan: product S1 rows j depth i */
 static void levels(int n, int m, double a[n][m], double *most)
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Each thread has a row of its own. Plan: private|parallel */
+/* Each thread has a row of its own. Plan: parallel S1.i */
 static void rows(int n, int m, double a[n][m], double b[n][m])
 {
   double t[64];

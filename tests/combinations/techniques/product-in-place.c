@@ -1,4 +1,4 @@
-/* A product with few rows, whose operands are read where they lie. Plan: product */
+/* A product with few rows, whose operands are read where they lie. Plan: product S1 */
 static void few_rows(int m, int l, double C[3][m], double A[3][l], double B[l][m])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Sums in any order. Plan: reduc|lanes */
+/* Sums in any order. Plan: tile S1.i:4096 */
 static double sums(int n, const double *a, const double *b, double *most)
 {
   double s = 0, m = a[0];

@@ -1,4 +1,4 @@
-/* Counts: what is stored is chosen by data. Plan: */
+/* Counts: what is stored is chosen by data. Plan: schedule */
 static void count(int n, const int *a, int *of)
 {
 #pragma scop

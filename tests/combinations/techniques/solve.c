@@ -1,4 +1,4 @@
-/* A factorization and a solve, with divisors that are powers of two. Plan: */
+/* A factorization and a solve, with divisors that are powers of two. Plan: block kb.+product S7 */
 static void factor(int n, double L[n][n], double b[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Sweeps of a stencil in tiles over time. Plan: tile|wavefront|diamond */
+/* Sweeps of a stencil in tiles over time. Plan: tile S1.s:\d */
 static void sweeps(int n, int t, double a[n][n], double b[n][n])
 {
 #pragma scop

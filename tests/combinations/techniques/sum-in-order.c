@@ -1,4 +1,4 @@
-/* A sum in the order of the source, and prefix sums. Plan: */
+/* A sum in the order of the source, and prefix sums. Plan: scalar_replace S1.i */
 static void prefixes(int n, double *a, double *s)
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Copies that change the order of dimensions. Plan: */
+/* Copies that change the order of dimensions. Plan: tile S1.i */
 static void turn(int n, int m, double a[n][m], double b[m][n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Loops over a triangle, with nothing to sum. Plan: parallel */
+/* Loops over a triangle, with nothing to sum. Plan: tile S1.i */
 static void mirror(int n, double a[n][n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* Sweeps in place: tiles run along diagonals. Plan: tile|skew|wavefront */
+/* Sweeps in place: tiles run along diagonals. Plan: pipeline S1.st */
 static void in_place(int n, int t, int a[n][n])
 {
 #pragma scop
