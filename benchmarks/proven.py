@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
+from functools import cache
 from itertools import product, repeat
 from pathlib import Path
 
@@ -24,10 +25,9 @@ from codegen.diagnostics import TilewrightError
 from codegen.isa.known import ISAS
 from codegen.machine.load import load_for
 from codegen.options import CppOptions, GenOptions
-from codegen.region import process_region
+from codegen.region import RegionOutcome, process_region
 from codegen.source.marks import region_of
 from codegen.source.nests import find_nests
-from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import Region
 from codegen.source_file import open_regions, open_source
 from codegen.verify.text import proven
@@ -36,19 +36,19 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNELS = EXAMPLES / "kernels"
 TARGETS = ("openmp", "c")
 RANKS = "mpi"
+STRIDE = 7919  # a prime: parts of turns that follow each other have little in common
 FLOAT = ("-DREAL=float",)  # the corpus in another type
 Source = tuple[str, str]  # a name and a text
 How = tuple[str, str, tuple[str, ...]]  # an instruction set, a target, and definitions of macros
 Made = tuple[frozenset[str], bool]  # keys of what was proven just now; is there a blocked product?
+WAYS: tuple[How, ...] = tuple((isa, target, ()) for isa, target in product(ISAS, TARGETS))
 
 
 def main() -> int:
     given = _arguments()
     names: list[str] = given.kernel
-    ways: list[How] = [(isa, target, ()) for isa, target in product(ISAS, TARGETS)]
-    first, *others = ways
-    corpus = sorted(p for folder in (KERNELS, EXAMPLES / "real-style") for p in folder.glob("*.c"))
-    every = list(map(_read, [KERNELS / f"{name}.c" for name in names] or corpus))
+    first, *others = WAYS
+    every = list(map(_read, [KERNELS / f"{name}.c" for name in names])) or corpus()
     programs = [] if names else list(map(_read, sorted(EXAMPLES.glob("auto-*/*.c"))))
     usual = [] if names else list(usual_products.programs())
     kept = proven.listed() if given.more else frozenset()
@@ -62,7 +62,7 @@ def main() -> int:
         rest = [(p, how) for how in (*ranks, *others) for p in having]  # long ones first
         rest += [(p, (first[0], t, FLOAT)) for t in TARGETS for p in having]
         rest += [(p, (first[0], t, ())) for t in TARGETS for p in programs]
-        rest += [(p, how) for how in ways for p in usual]
+        rest += [(p, how) for how in WAYS for p in usual]
         size = max(1, len(having) // 4)
         made = _shown(pool.map(_proven, *zip(*rest, strict=True), chunksize=size), len(rest))
         found.update(*(keys for keys, _ in made))
@@ -72,6 +72,19 @@ def main() -> int:
     else:
         proven.write(found | kept)
     return 0
+
+
+@cache
+def corpus() -> list[Source]:
+    """The kernels of the corpus, and nests in other programs' style."""
+    return list(map(_read, sorted(p for folder in (KERNELS, EXAMPLES / "real-style") for p in folder.glob("*.c"))))
+
+
+def part(turn: int) -> list[tuple[Source, How]]:
+    """A part of all texts, another one in each turn: one kernel of the corpus and one usual program, in one of the
+    ways."""
+    every = ([(p, how) for how in WAYS for p in programs] for programs in (corpus(), list(usual_products.programs())))
+    return [tasks[turn * STRIDE % len(tasks)] for tasks in every]
 
 
 def _arguments() -> argparse.Namespace:
@@ -99,29 +112,29 @@ def _read(path: Path) -> Source:
 
 
 def _proven(source: Source, how: How) -> Made:
-    (name, text), (isa, target, defines) = source, how
     proven.made.clear()
     blocked = False
-    options = GenOptions(target=target, isa=isa, cpp=CppOptions(args=defines))
     try:
-        marked = open_source(name, text, options).slices
-        for s in marked or open_regions(name, text, options, _nests(text)).slices:
-            blocked |= "tw_rows" in _printed(s, text, options, bool(marked))
+        done = list(outcomes(source, how))
+        blocked = any("tw_rows" in (x.text or "") for x in done)
     except TilewrightError as error:
-        print(f"\n{name}, {isa}, {target}: {error}", file=sys.stderr)
+        print(f"\n{source[0]}, {how[0]}, {how[1]}: {error}", file=sys.stderr)
     return frozenset(proven.made), blocked
+
+
+def outcomes(source: Source, how: How) -> Iterator[RegionOutcome]:
+    """What becomes of each region of a program, or of its nests where none is marked."""
+    (name, text), (isa, target, defines) = source, how
+    options = GenOptions(target=target, isa=isa, cpp=CppOptions(args=defines))
+    marked = open_source(name, text, options).slices
+    for s in marked or open_regions(name, text, options, _nests(text)).slices:
+        with nullcontext() if marked else suppress(TilewrightError):  # nests that nobody has marked may be refused
+            yield process_region(s, text, options, load_for("generic", isa))
 
 
 def _nests(text: str) -> tuple[Region, ...]:
     """The nests of a program without marks."""
     return tuple(region_of(text, n, k + 1) for k, n in enumerate(find_nests(text)))
-
-
-def _printed(s: RegionSlice, text: str, options: GenOptions, marked: bool) -> str:
-    """Nests that nobody has marked may well be refused."""
-    with nullcontext() if marked else suppress(TilewrightError):
-        return process_region(s, text, options, load_for("generic", options.isa)).text or ""
-    return ""
 
 
 if __name__ == "__main__":

@@ -19,13 +19,15 @@ class CppOptions:
     """How to run the user's preprocessor. `args` keeps -I, -D, -U and -include in command-line order.
 
     An empty `command` means the default compiler; `enabled` is false for --no-cpp. `language` is empty where the
-    ending of the file tells.
+    ending of the file tells. `confined`: the text may be anybody's, so it is preprocessed in this process, and names no
+    files but headers of the C library.
     """
 
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     enabled: bool = True
     language: str = ""
+    confined: bool = False
 
 
 @record
@@ -58,6 +60,7 @@ class GenOptions:
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
+    ldm_cache: str = ""  # sunway: KB of each core's local memory that are a data cache; empty: as the machine has it
     scheme: str = "full"  # sunway: see sunway/plan/launch_options.py
     network: str = NETWORK  # mpi: what lies between ranks
     distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'

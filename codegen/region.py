@@ -48,6 +48,7 @@ from codegen.verify.storage import SHARED_BY
 # Which parts of a region's counted work the authors of plans get, from ambitious to plain; the model has had its own.
 # Past its part, an author makes room for the next.
 AUTHORS = (4, 4, 8, 8)
+EMPTY = "empty"  # the summary of a region without statements
 
 
 @record
@@ -95,8 +96,9 @@ def process_region(
     try:
         model = model_region(s, options)
         if model is None:
-            return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", "empty", ())
+            return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", EMPTY, ())
         try:
+            check_macros(s, options)
             return target_named(options.target).process(RegionJob(s, model, original, options, machine, crashed))
         except Unsupported:
             if not model.kept:
@@ -104,6 +106,16 @@ def process_region(
         return process_region(replace(s, named=None), original, options, machine, crashed)
     except Unsupported as error:
         return refused(s, error)
+
+
+def check_macros(s: RegionSlice, options: GenOptions) -> None:
+    """Only results that are C of the same file can be kept apart from macros. Raises Unsupported."""
+    names = s.around.protected
+    if (names or s.around.directives) and not target_named(options.target).runs_here:
+        why = f"`{names[0]}` is a macro around it" if names else "it defines macros"
+        loc = Loc(s.file, s.region.first_line, 1)
+        raise Unsupported("macro-effect", f"{why}, which results for the target {options.target} are not kept from",
+                          loc, "end the macro with #undef before the region, or give it another name")  # fmt: skip
 
 
 def as_written(original: str) -> str:
@@ -218,13 +230,20 @@ def attempt(
     if made is not None and not findings:
         tried[text] = made
         return made, None
-    severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
-    return None, simpler(loc, findings[0].message, severity)
+    why = findings[0].message
+    if findings[0].check in ("storage", "effort"):
+        return None, simpler(loc, why)
+    return None, given_up(loc, f"it could not be {'carried out' if findings[0].check == 'plan' else 'proven'}: {why}")
 
 
-def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:
+def simpler(loc: Loc, why: str) -> Diagnostic:
     """The remark that a plan did not work out."""
-    return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
+    return Diagnostic(Severity.REMARK, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
+
+
+def given_up(loc: Loc, why: str) -> Diagnostic:
+    """The warning that a faster plan was given up, since it or its text could not be proven: a fault of the tool."""
+    return Diagnostic(Severity.WARNING, "unproven", f"a faster plan was given up, since {why}", loc, kind="missed")
 
 
 def _by_user_plan(model: Modelled, plan: Plan, wider: bool = False) -> ProvenRegion:

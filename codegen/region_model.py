@@ -28,7 +28,7 @@ from codegen.record import record
 from codegen.scop.dependences import compute_dependences, value_flows
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.source.macros.named import without_names
-from codegen.source.parse import Parsed, parse_with_gaps
+from codegen.source.parse import Parsed, name_data, parse_with_gaps
 from codegen.source.region_slice import RegionSlice
 from codegen.targets.base import Target
 from codegen.targets.registry import target_named
@@ -81,9 +81,11 @@ def _site(s: RegionSlice) -> RegionSite:
 def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
     """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
     tree, p, r = with_overloads(parsed.ast), s.piece, s.region
+    if "long" in s.text:
+        name_data(tree)
     site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
     distinct = frozenset[str]().union(*(distinct_hint(hint.text) for hint in r.hints))
-    site = replace(site, distinct=distinct, macros=s.macros)
+    site = replace(site, distinct=distinct, macros=s.macros, dialect=s.dialect)
     return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
 
 

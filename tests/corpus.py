@@ -45,4 +45,4 @@ FALLBACKS = {
 
 def lost(name: str, diagnostics: Iterable[Diagnostic]) -> list[str]:
     """Remarks on plans that were given up, where none is expected."""
-    return [d.message for d in diagnostics if d.id == "fallback" and name not in FALLBACKS]
+    return [d.message for d in diagnostics if d.id == "unproven" or (d.id == "fallback" and name not in FALLBACKS)]

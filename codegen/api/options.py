@@ -100,10 +100,13 @@ def read(source: Source, given: Options) -> Input:
 def _text(source: Source, name: str) -> tuple[str, str]:
     if isinstance(source, str) and "\n" in source:
         return name or "<string>", source
+    from codegen.source.language import check_language
     from codegen.source.write import read_source
 
     path = os.fspath(source)
-    return name or path, read_source(path)
+    text = read_source(path)
+    check_language(path, text)
+    return name or path, text
 
 
 def _plan(plan: "Plan | str | os.PathLike[str] | None") -> tuple[str | None, str]:

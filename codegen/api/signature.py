@@ -9,7 +9,8 @@ from pycparser import c_ast
 
 from codegen.api.writes import written
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.syntax.declarators import DeclaredType, TypeTable, build_type_table, enum_constants, int_constant
+from codegen.frontend.syntax.constants import int_constant
+from codegen.frontend.syntax.declarators import DeclaredType, TypeTable, build_type_table, enum_constants
 from codegen.record import record
 
 

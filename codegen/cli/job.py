@@ -16,7 +16,7 @@ from codegen.filters import KINDS, Filters
 from codegen.options import CppOptions, GenOptions
 from codegen.record import record
 from codegen.render import Style, want_color
-from codegen.source.language import stem_of
+from codegen.source.language import check_language, stem_of
 from codegen.targets.registry import target_named
 
 
@@ -80,9 +80,12 @@ def read_job(command: Subcommand, arguments: argparse.Namespace) -> Invocation:
 
     check_combinations(arguments)
     text = read_source(arguments.file)
+    check_language(input_name(arguments), text)
     named = vars(arguments).get("plan")
     plan = read_plan(named) if named else None
-    return Invocation(command, arguments, input_name(arguments), text, gen_options(arguments, plan))
+    options = gen_options(arguments, plan)
+    target_named(options.target).check_options(options)
+    return Invocation(command, arguments, input_name(arguments), text, options)
 
 
 def check_combinations(arguments: argparse.Namespace) -> None:
@@ -96,6 +99,9 @@ def check_combinations(arguments: argparse.Namespace) -> None:
     if vars(arguments).get("auto") and (arguments.no_cpp or not target_named(arguments.target).in_parts):
         other = "--no-cpp" if arguments.no_cpp else f"--target {arguments.target}"
         raise BadCommandLine(f"--auto and {other} exclude each other")
+    for folder in vars(arguments).get("plan_path", ()):
+        if not os.path.isdir(folder):
+            raise BadCommandLine(f"--plan-path: there is no folder '{folder}'")
     if vars(arguments).get("plan") == "-":
         raise BadCommandLine("a plan cannot come from standard input")
     for pattern in (*arguments.rpass, *arguments.rpass_missed, *arguments.rpass_analysis):
@@ -150,6 +156,7 @@ def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         network=values.get("network", rest.network),
         distribute=values.get("distribute", rest.distribute),
         comm=values.get("comm", rest.comm),
+        ldm_cache=values.get("ldm_cache", rest.ldm_cache),
         scheme=values.get("scheme", rest.scheme),
         arrays=values.get("arrays", rest.arrays),
         device=values.get("device", rest.device),

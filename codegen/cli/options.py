@@ -95,6 +95,14 @@ def limit(text: str) -> int:
     return value
 
 
+def port(text: str) -> int:
+    """A port, from 0 (any that is free) to 65535."""
+    value = int(text)
+    if not 0 <= value < 1 << 16:
+        raise ValueError("out of range")
+    return value
+
+
 def count(text: str) -> int:
     """A number from 1 on."""
     value = int(text)
@@ -206,8 +214,12 @@ TABLE: tuple[Option, ...] = (
     Option(("--context",), "generation", _READ, "assumptions on parameters, such as 'N >= 64'",
            "value", "COND", default="", affects_output=True),
     Option(("--threads",), "generation", SOURCE_COMMANDS,
-           "sunway: compute cores, a line of N (16, 32, 64) or a grid R,C (2,8 4,8 8,8)",
+           "sunway: compute cores, a line of N (1 to 64) or a grid R,C (2,8 4,8 8,8)",
            "value", "N|R,C", default=_DEFAULTS.threads, affects_output=True),
+    Option(("--ldm-cache",), "generation", SOURCE_COMMANDS,
+           "sunway: KB of each core's local memory that are a data cache when the program runs, which tiles have no "
+           "room in (default: 32 on the SW26010-Pro, as its jobs have it; the SW26010 has none)",
+           "value", "KB", choices=("0", "32", "128"), default=_DEFAULTS.ldm_cache, affects_output=True),
     Option(("--network",), "generation", SOURCE_COMMANDS,
            "mpi: what lies between ranks (ethernet-10g, infiniband-hdr, shared-memory, or a TOML file)",
            "value", "NAME|FILE", default=_DEFAULTS.network, affects_output=True),
@@ -369,7 +381,7 @@ TABLE: tuple[Option, ...] = (
     Option(("--input-name",), "diagnostics", _SOURCES, "file name to use in messages for standard input",
            "value", "NAME", affects_output=True),
     Option(("--port",), "other", ("serve",), "port of the loopback interface; 0: one that is free", "value", "N",
-           type=limit, default=0),
+           type=port, default=0),
     Option(("--run",), "other", ("serve",), "the page may have its C compiled and run on this machine, to measure it"),
     Option(("--debug",), "other", EVERY_COMMAND, "show the traceback of an internal error"),
 )

@@ -15,6 +15,10 @@ _EPILOG = "Exit codes: 0 done, 1 bad input, 2 bad command line, 3 region refused
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
+        if message.endswith("expected one argument"):
+            option = message.removeprefix("argument ").partition(":")[0].split("/")[0]
+            joined = f"`{option}=...`" if option.startswith("--") else f"`{option}...`"
+            message += f"; a value that begins with `-` is joined to the option, as in {joined}"
         raise BadCommandLine(message)
 
 

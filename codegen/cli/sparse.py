@@ -9,13 +9,33 @@ from codegen.cli.argv import BadCommandLine
 from codegen.cli.job import Invocation, Outcome
 from codegen.cli.output.artefacts import Artefact
 from codegen.cli.output.writing import write_all
+from codegen.source.layout.lexis import KEYWORDS
 from codegen.sparse.emit.file import CFile
 from codegen.sparse.formats.model import Descriptor
 
 
 def run(job: Invocation) -> Outcome:
     """The three actions."""
+    _check_options(job)
     return {"convert": _convert, "kernel": _kernel, "formats": _formats}[job.arguments.action](job)
+
+
+# Options that are for one action.
+_OWN = {
+    "source_format": ("--from", "convert"), "target_format": ("--to", "convert"), "explain": ("--explain", "convert"),
+    "no_optimize": ("--no-optimize", "convert"), "check_input": ("--check-input", "convert"),
+    "parallel": ("--parallel", "convert"),  # kernels use threads whenever they are compiled with OpenMP
+    "formats": ("--format", "kernel"), "convert": ("--convert", "kernel"), "semiring": ("--semiring", "kernel"),
+}  # fmt: skip
+
+
+def _check_options(job: Invocation) -> None:
+    """Complain about options that another action has."""
+    a = job.arguments
+    for name, (flag, action) in _OWN.items():
+        given = name in vars(a).get("given", {}) if name == "semiring" else getattr(a, name)
+        if given and a.action != action:
+            raise BadCommandLine(f"{flag} goes with sparse {action}")
 
 
 def _formats(job: Invocation) -> Outcome:
@@ -59,9 +79,6 @@ def _kernel(job: Invocation) -> Outcome:
     a = job.arguments
     if not a.expression:
         raise BadCommandLine("sparse kernel needs an expression, such as 'y(i) = A(i,j)*x(j)'")
-    for option in ("explain", "no_optimize", "check_input", "parallel"):
-        if getattr(a, option):  # kernels use threads whenever they are compiled with OpenMP
-            raise BadCommandLine(f"--{option.replace('_', '-')} goes with sparse convert")
     options = Options(Types(a.values, a.indices), a.duplicates, True, function_name(a.function_name),
                       semiring=a.semiring)
     made = kernel_file(a.expression, _named(a.formats, "--format"), options, header_of(a.output),
@@ -77,12 +94,14 @@ def _named(words: list[str], option: str) -> dict[str, Descriptor]:
         name, sign, fmt = word.partition("=")
         if not sign or not name.isidentifier():
             raise BadCommandLine(f"{option} takes TENSOR=FORMAT, not '{word}'")
+        if name in out:
+            raise BadCommandLine(f"{option}: tensor {name} is given twice")
         out[name] = load(fmt)
     return out
 
 
 def function_name(name: str | None) -> str:
-    if name and not re.fullmatch(r"[A-Za-z_]\w*", name):
+    if name is not None and (not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or name in KEYWORDS):
         raise BadCommandLine(f"--name: '{name}' is no C identifier")
     return name or ""
 

@@ -3,7 +3,6 @@ when interrupted, the best one so far, with exit status 130. Reads the settings 
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine
+from codegen.cli.bench import check_flags
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Invocation, Outcome, filters, has_errors
 from codegen.cli.options import TREE_METHODS, TUNE_METHODS
@@ -132,13 +132,13 @@ def settings_of(job: Invocation) -> Settings:
     for word in methods:
         if word not in known:
             raise BadCommandLine(f"--method: unknown method '{word}' (choose from {', '.join(known)})")
-    sizes: dict[str, int] = {}
+    check_flags(a.cflags)
     try:
-        for text in a.tune_sizes:
-            sizes |= parse_sizes(text)
-        shlex.split(a.cflags or "")
+        sizes = parse_sizes(",".join(a.tune_sizes))
     except ValueError as error:
-        raise BadCommandLine(f"--size or --cflags: {error}") from None
+        raise BadCommandLine(f"--sizes: {error}") from None
+    if a.learned and not os.path.isdir(a.learned):
+        raise BadCommandLine(f"--learned: there is no folder '{a.learned}'")
     if a.busy and (a.measure_threads or 1) != 1:
         raise BadCommandLine("--busy measures one thread")
     device = not target_named(job.options.target).runs_here

@@ -134,9 +134,11 @@ def _extract(
     affiner = Affiner(
         {p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc
     )
-    names = RegionNames(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc, opaque)
+    names = RegionNames(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc, opaque,
+                        site.dialect)  # fmt: skip
     affiner.invariants = Invariants(names, scan)
     affiner.distinct, affiner.filled = index_arrays(site, scan.written), site.filled
+    affiner.wraps = site.dialect.wraps
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
     walker.used |= {*_identifiers(site), *site.variables, *(p.name for p in params)}
@@ -248,6 +250,8 @@ def _assemble(
         origins=site.origins,
         own=site.own,
         read=_read(site),
+        visible=frozenset(n for n, v in site.variables.items() if v.place != "global" and not v.shape.special),
+        dialect=site.dialect,
     )
     by_name = {s.name: s for s in kept}
     dead = {s.name for s in ordered} - by_name.keys()

@@ -23,6 +23,7 @@ from codegen.frontend.rewrite.loops.counters import with_own_counters
 from codegen.frontend.rewrite.loops.searches import with_searches
 from codegen.frontend.rewrite.loops.swapped_pointers import with_parities
 from codegen.frontend.rewrite.loops.variable_steps import with_counted_steps
+from codegen.frontend.rewrite.places import with_plain_places
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers.bound import with_bound
 from codegen.frontend.rewrite.pointers.chosen import with_chosen_pointers
@@ -57,7 +58,8 @@ def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
     check_volatile(site, pure)
-    site = without_hints(with_inlined(with_sizes_of_types(with_names_apart(site)), pure))
+    site = with_plain_places(with_sizes_of_types(with_names_apart(site)))
+    site = with_plain_places(without_hints(with_inlined(site, pure)))
     site = with_chosen_pointers(with_typed(site))
     site = with_own_counters(with_plain_statements(with_plain_initializers(site)))
     made = tuple(counted([_counted(s) for s in site.statements]))
@@ -65,6 +67,7 @@ def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite
         site = with_statements(site, made)
     site = with_moved(with_searches(with_parities(site)))
     site = with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(site)))))
+    site = with_plain_places(site)
     return with_derived(with_index_elements(with_filled(site)))
 
 

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codegen.diagnostics import Diagnostic, Loc, Severity
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.gpu.emit import STAY, DevicePart
 from codegen.gpu.files import held_name
 from codegen.gpu.resident.effects import Around, Effect
 from codegen.gpu.resident.scopes import DeviceRegion, Stays, may_stay, staying
+from codegen.region import EMPTY
 from codegen.source.macro_tables import tables_at
 from codegen.targets.base import Placed
 
@@ -44,6 +45,24 @@ def placed(source: Opened, outcomes: Sequence[RegionOutcome], options: GenOption
         return Placed(tuple(outcomes), messages=messages)
     edits = tuple((e.begin, e.end, e.new) for e in found.edits)
     return Placed(tuple(_with(o, found, name) for o in outcomes), edits, messages)
+
+
+def check_device_arrays(source: Opened, outcomes: Sequence[RegionOutcome]) -> None:
+    """Raise InputError where loops of a marked region stay on the host, which cannot reach arrays of the device."""
+    marked = {r.index for r in source.regions if not r.found}
+    left = [o for o in outcomes if o.index in marked and (o.cases or (o.text is None and o.summary != EMPTY))]
+    if not left:
+        return
+    first = left[0]
+    said = next((d for d in first.diagnostics if d.id in ("region-refused", "region-partly")), None)
+    why = said.message if said is not None else f"region {first.index} is {first.summary}"
+    more = f"; so do those of {len(left) - 1} more regions" if len(left) > 1 else ""
+    raise InputError(
+        "device-arrays",
+        f"{why}; its loops on the host would follow pointers of the device{more}",
+        said.loc if said is not None else Loc(source.name, first.line, 1),
+        "mend what stands in the way, split the region, or let arrays be copied (--arrays host)",
+    )
 
 
 def _arrays(o: RegionOutcome) -> frozenset[str]:

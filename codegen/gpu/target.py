@@ -71,8 +71,10 @@ class Cuda(Target):
         return (p.name for p in _parts(outcomes))
 
     def placed(self, source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions) -> Placed:
-        from codegen.gpu.stays import placed
+        from codegen.gpu.stays import check_device_arrays, placed
 
+        if options.arrays == "device":
+            check_device_arrays(source, outcomes)
         return placed(source, outcomes, options)
 
     def extra(

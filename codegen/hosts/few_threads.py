@@ -96,7 +96,9 @@ def _by_a_few(
     if decision is None or made.program.scop is not job.model.program.scop:
         return made
     share = part(job.options.timeout, AUTHORS[0])
-    few, _ = attempt(job.model, lambda: decision, {}, share, has_variants(job.machine))
+    few, problem = attempt(job.model, lambda: decision, {}, share, has_variants(job.machine))
+    if problem is not None and problem.id == "unproven":
+        return replace(made, remarks=(*made.remarks, problem))
     if few is None or _takes_memory(few.program.scop, few.code):
         return made
     return _told(made, ByThreads(FEW_THREADS + 1, MOST_THREADS, *where, few.code, made.code), text)

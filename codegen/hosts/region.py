@@ -7,18 +7,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import CNode
-from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.diagnostics import Diagnostic, Unsupported
 from codegen.hosts.few_threads import with_few_threads
 from codegen.hosts.one_thread import for_much_work, peeled, threads_only
-from codegen.hosts.variants import PrintedRegion, for_all_variants, read_back
+from codegen.hosts.variants import PrintedRegion, UnprovenVariants, for_all_variants, read_back
 from codegen.machine import Machine
 from codegen.plan.text import show
 from codegen.plan_outcome import no_effect, summarize
-from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, indent, left_out, make, simpler
+from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, given_up, indent, left_out, make, simpler
 from codegen.scop.model import Scop
 from codegen.strategy.cost.gain import Gain, predicted, too_little
 from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
+from codegen.target.finish.macro_scope import embedded, enclosed
 from codegen.target.finish.names import check_prefix, names_for
 from codegen.target.finished import FinishedText, finished, respelled
 from codegen.target.guards.alias import check_testable
@@ -52,7 +53,7 @@ def process(job: RegionJob) -> RegionOutcome:
         except Unproven as error:
             if made.author is None or made.author + 1 == len(AUTHORS):
                 raise
-            skipped, since = made.author + 1, [*since, simpler(loc, error.message, Severity.WARNING)]
+            skipped, since = made.author + 1, [*since, given_up(loc, error.message)]
         else:
             return replace(out, gain=gain)
 
@@ -78,12 +79,16 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         why = "not all of the result can be shared out among the threads that run here"
         raise Unproven("foreign-pragma", why, scop.loc, "remove the directive: the tool makes loops parallel itself")
     summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, bool(threads))
-    fallback = as_written(original)
+    fallback = embedded(s.around, as_written(original), line_name(s.file, options, s.region))
     alias = overlap_test(scop, options.assume_no_alias, options.check_alias)
     alone = threads is True and threads_only(model.program, made)
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
-    found = None if alone else for_all_variants(scop, made.code, threads, around, machine)
+    found, lost = None, ""
+    try:
+        found = None if alone else for_all_variants(scop, made.code, threads, around, machine)
+    except UnprovenVariants as error:
+        lost = str(error)
     assumed = found is not None  # blocks are computed when the program runs, and tiles are those of its processor
     if found is None:
         much = threads is True and for_much_work(made.plan)
@@ -102,9 +107,12 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         lines = {x.name: s.region.presumed_line(x.loc.line) for x in scop.statements}
         first = s.region.presumed_line(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
+    text, above = enclosed(s.around, text, scop.loc)
+    links = tuple((line + above, stmt) for line, stmt in links)
     idle = no_effect(plan, scop, made.code, bool(threads))
     planned = (_of_any_machine(d) if assumed else d for d in made.remarks if threads or d.id != "parallel")
-    remarks = (*model.remarks, *planned, *alias.remarks, *idle)
+    fewer = (given_up(scop.loc, f"its text for all processors could not be proven: {lost}"),) if lost else ()
+    remarks = (*model.remarks, *planned, *fewer, *alias.remarks, *idle)
     return RegionOutcome(
         s.region.index,
         s.region.first_line,

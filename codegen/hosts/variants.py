@@ -1,5 +1,5 @@
 """Prints a region with blocked products as one text for all variants of the default machine, and proves the products of
-each variant; None where there are no variants, or one of them cannot be proven.
+each variant; None where there are no variants.
 
 Only products differ between the variants. Every variant's products are read back; loops and conditions around them are
 the same text, which is read back once.
@@ -41,6 +41,10 @@ class ProductVariant:
 
     when: str
     blocks: Blocks
+
+
+class UnprovenVariants(Exception):
+    """Why the one text for all variants cannot be proven."""
 
 
 @record
@@ -106,23 +110,28 @@ def for_all_variants(
 ) -> PrintedRegion | None:
     """The region's text for all variants of its machine, its products proven for each of them. The text for the last of
     them, which is the one without a condition, stands for all: what is around products there is around them everywhere.
-    None where there are no variants, or one of them could not be proven or differs in more than words."""
+    None where there are no variants. Raises UnprovenVariants where one of them could not be proven or differs in more
+    than words."""
     found = product_variants([code], machine)
     if not found:
         return None
     views = region_views(scop, code, threads, variants=[v.blocks for v in found[:-1]], blocks=found[-1].blocks)
     last = region_text(views, around)
     texts = [*(region_text(views.variant(k), around) for k in range(len(found) - 1)), last]
-    if any(map(read_back, texts)):
-        return None
+    _check(next(filter(None, map(read_back, texts)), ""))
     done = finished(last, around, [(v.when, x) for v, x in zip(found, texts, strict=True)])
     if done.portable is None:
-        return None
+        raise UnprovenVariants("the texts of its variants differ in more than words")
     from codegen.verify.choices.variants import wrong_surroundings, wrong_variants
 
-    if wrong_surroundings(last, texts) or wrong_variants(done.merged, done.portable.variants, [x.plain for x in texts]):
-        return None
+    _check(wrong_surroundings(last, texts))
+    _check(wrong_variants(done.merged, done.portable.variants, [x.plain for x in texts]))
     return PrintedRegion(views, last, done)
+
+
+def _check(problem: str) -> None:
+    if problem:
+        raise UnprovenVariants(problem)
 
 
 def read_back(emitted: RegionText) -> str:

@@ -56,6 +56,13 @@ def _bad(message: str, hint: str = HINT) -> InputError:
     return InputError("bad-distribution", message, Loc("--distribute"), hint)
 
 
+def check_named(text: str, source: str) -> None:
+    """The arrays are somewhere in the source. Raises InputError."""
+    for name in words(text):
+        if not re.search(rf"\b{re.escape(name)}\b", source):
+            raise _bad(f"there is no array `{name}` in the source", "name arrays as the source does")
+
+
 def layouts(scop: Scop, text: str) -> tuple[ArrayDistribution, ...]:
     """The arrays of a region of which ranks hold blocks. Raises InputError."""
     out = []

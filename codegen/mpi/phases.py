@@ -28,6 +28,10 @@ class NotShared(Exception):
     """Why every rank runs all of a region."""
 
 
+class Unproven(NotShared):
+    """What would be shared, or the text for it, could not be proven."""
+
+
 @record
 class Panels:
     """Ranges of values of one iterator of each statement, between `first` and `past`, that a phase runs one behind the

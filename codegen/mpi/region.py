@@ -17,7 +17,7 @@ from codegen.mpi.messages import RankedProgram
 from codegen.mpi.network import load_network
 from codegen.mpi.panels.buffers import panel_program
 from codegen.mpi.phase_program import phase_program
-from codegen.mpi.phases import Cut, NotShared, Phase
+from codegen.mpi.phases import Cut, NotShared, Phase, Unproven
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order, wrong_steps, wrong_totals, wrong_turns
 from codegen.mpi.prove_panels import wrong_panels
 from codegen.mpi.share import SharedRegion, several_steps, share_out
@@ -30,7 +30,7 @@ from codegen.mpi.variables import declarations
 from codegen.mpi.wide.steps import time_tile, wide_program
 from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
-from codegen.region import ProvenRegion, RegionOutcome, attempt, make
+from codegen.region import ProvenRegion, RegionOutcome, attempt, given_up, make
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.isl_helpers import in_words
 from codegen.scop.model import Scop
@@ -51,7 +51,9 @@ def process(job: RegionJob) -> RegionOutcome:
             text = _for_ranks(job, one.text)
     except (NotShared, Exhausted, isl.Error) as error:
         _needs_ranks(job, error)
-        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, error)))
+        scop = job.model.program.scop
+        lost = (given_up(scop.loc, str(error)),) if isinstance(error, Unproven) else ()
+        return replace(one, diagnostics=(*one.diagnostics, *lost, _replicated(scop, error)))
     return replace(
         one,
         text=text.text,
@@ -173,7 +175,7 @@ def _prove(x: SharedRegion, order: str) -> None:
             problem = problem or wrong_turns(x.ranked, q, x.turns[q.name])
     problem = problem or wrong_panels(x.ranked, x.moves)
     if problem:
-        raise NotShared(f"what ranks send could not be proven: {problem}")
+        raise Unproven(f"what ranks send could not be proven: {problem}")
 
 
 def _result(job: RegionJob, p: Program) -> ProvenRegion:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.options import NETWORK
 from codegen.record import record
-from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, RegionJob, Target
+from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, Placed, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.options import GenOptions
@@ -40,10 +40,11 @@ def support(how: Support | None = None) -> str:
     from codegen.mpi.network import DEALT, ITERATION, MESSAGES, PANEL, PANEL_ARRAYS, PLAIN, load_network
     from codegen.mpi.program import WORLD
     from codegen.print.templates import environment
+    from codegen.target.finish.index_type import defined, index_typed
 
     how = how or Support()
     found = load_network(how.network)
-    return environment().get_template("mpi.c.j2").render(
+    text = environment().get_template("mpi.c.j2").render(
         network=found.description or found.name,
         latency=repr(found.latency),
         bandwidth=repr(found.bandwidth),
@@ -59,6 +60,8 @@ def support(how: Support | None = None) -> str:
         named=how.named,
         world=how.comm == WORLD,
     )
+    text = index_typed(text)
+    return defined(text) + text
 
 
 class Mpi(Target):
@@ -66,6 +69,7 @@ class Mpi(Target):
 
     name, help = "mpi", "C with MPI calls and OpenMP pragmas"
     threads, runs_here, tunes, predicts, languages = True, False, False, True, ("c",)
+    compiled_with = ("-fopenmp",)
     cannot = MappingProxyType({**GRIDS, **STAYS})
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
@@ -83,6 +87,17 @@ class Mpi(Target):
         held = (f"--distribute={options.distribute}",) if options.distribute else ()
         held = (*held, *((f"--comm={options.comm}",) if options.comm else ()))
         return (*held, *(() if options.network == NETWORK else (f"--network={path.basename(options.network)}",)))
+
+    def check_options(self, options: GenOptions) -> None:
+        from codegen.mpi.layout import words
+
+        words(options.distribute)
+
+    def placed(self, source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions) -> Placed:
+        from codegen.mpi.layout import check_named
+
+        check_named(options.distribute, source.text)
+        return super().placed(source, outcomes, options)
 
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.mpi.region import process

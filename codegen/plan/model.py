@@ -21,6 +21,13 @@ class LoopRef:
 
     name: str
     stmt: str = ""
+    loc: Loc = NOWHERE  # where a plan says it; the same loop is meant wherever that is
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LoopRef) and (self.name, self.stmt) == (other.name, other.stmt)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.stmt))
 
     def __str__(self) -> str:
         return f"{self.stmt}.{self.name}" if self.stmt else self.name
@@ -29,6 +36,14 @@ class LoopRef:
 @record
 class Forward:
     """Gather in the element that a variable is copied to, instead of in the variable."""
+
+    variable: str
+    loc: Loc = NOWHERE
+
+
+@record
+class Substitute:
+    """Compute the value of a temporary where it is read, instead of keeping it in the variable."""
 
     variable: str
     loc: Loc = NOWHERE
@@ -359,6 +374,7 @@ LocalMemory = Union[StageIn, OnMesh, TimeSteps, InLanes]
 BlockTile = Union[Registers, StageShared]
 Directive = Union[
     Forward,
+    Substitute,
     Expand,
     StripMine,
     CopyReads,

@@ -52,6 +52,8 @@ def with_own_plan(region: Region, source: str, options: GenOptions) -> GenOption
 
     path, hint = found
     loc = Loc(source, hint.line, 1)
+    if options.cpp.confined:
+        raise InputError("not-here", "`#pragma tilewright plan(...)` names a file", loc, "give the plan's text itself")
     text = read_hinted(path, source, options.plan_paths, loc)
     if not _speaks_of(region, text, path):
         message = f"{path} has no plan for region {region.index}"

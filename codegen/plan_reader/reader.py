@@ -95,8 +95,8 @@ class PlanReader:
     def loop(self) -> LoopRef:
         first = self.word("a loop")
         if self.accept("."):
-            return LoopRef(self.word("a loop").text, first.text)
-        return LoopRef(first.text)
+            return LoopRef(self.word("a loop").text, first.text, first.loc)
+        return LoopRef(first.text, loc=first.loc)
 
     def loops(self) -> tuple[LoopRef, ...]:
         out = [self.loop()]

@@ -45,8 +45,8 @@ class HeadText:
     loc: Loc
 
 
-def _items(r: PlanReader, around: tuple[str, ...] = ()) -> Node:
-    if len(around) > DEEPEST:
+def _items(r: PlanReader, depth: int = 0) -> Node:
+    if depth > DEEPEST:
         raise InputError("bad-plan", f"more than {DEEPEST} loops inside each other", r.loc(), "leave some of them out")
     out: list[Node] = []
     while r.peek() not in ("}", ""):
@@ -55,12 +55,8 @@ def _items(r: PlanReader, around: tuple[str, ...] = ()) -> Node:
             heads = [read_head(r)]
             while r.accept(","):
                 heads.append(read_head(r))
-            for k, h in enumerate(heads):
-                if h.name in (*around, *(x.name for x in heads[:k])):
-                    why, hint = f"loop {h.name} is inside a loop of that name", "give one of the two another name"
-                    raise InputError("bad-plan", why, h.loc, hint)
             r.take("{")
-            child = _items(r, (*around, *(h.name for h in heads)))
+            child = _items(r, depth + len(heads))
             r.take("}")
             # Values are filled in once the statements below are known.
             out.append(Band(tuple(Loop(h.name, h) for h in heads), child))  # type: ignore[arg-type]
@@ -89,12 +85,17 @@ def read_head(r: PlanReader) -> HeadText:
     return HeadText(token.text, values, token.loc)
 
 
-def _fill(node: Node, scop: Scop, blocks: Mapping[str, int]) -> Node:
+def _fill(node: Node, scop: Scop, blocks: Mapping[str, int], around: tuple[str, ...] = ()) -> Node:
     if isinstance(node, Band):
         below = statements(node)
+        for lp in node.loops:
+            if lp.name in around:
+                why, hint = f"loop {lp.name} is inside a loop of that name", "give one of the two another name"
+                raise InputError("bad-plan", why, lp.exprs.loc, hint)  # type: ignore[attr-defined]
+            around = (*around, lp.name)
         loops = tuple(_loop(lp.exprs, below, scop, blocks) for lp in node.loops)  # type: ignore[arg-type]
-        return Band(loops, _fill(node.child, scop, blocks), len(loops) > 1)
-    return with_kids(node, tuple(_fill(k, scop, blocks) for k in kids(node)))
+        return Band(loops, _fill(node.child, scop, blocks, around), len(loops) > 1)
+    return with_kids(node, tuple(_fill(k, scop, blocks, around) for k in kids(node)))
 
 
 def _loop(text: HeadText, below: tuple[str, ...], scop: Scop, blocks: Mapping[str, int]) -> Loop:

@@ -79,10 +79,22 @@ ERRORS: tuple[Entry, ...] = (
         "tile i:-1",
     ),
     _error(
+        "bad-pragma",
+        "Something follows `#pragma scop` or `#pragma endscop` on its line, so perhaps another mark was meant.",
+        "Leave it out; a comment may stay.",
+        "#pragma scop;",
+    ),
+    _error(
         "bad-profile",
         "A file of `--profile` is neither gcov's text nor a list of percentages, or a script that prints one failed.",
         "Lines are `123:   45:code` under a `Source:` line, or `12.5% src/x.c:45`.",
         "tilewright gen --auto --profile notes.txt x.c",
+    ),
+    _error(
+        "bad-sizes",
+        "A region cannot be run at the sizes of `--sizes`: it would leave its arrays, or its type cannot hold one.",
+        "Give others; without `--sizes` the tool looks for some.",
+        "tilewright bench x.c --sizes n=-5",
     ),
     _error(
         "bad-target",
@@ -112,6 +124,13 @@ ERRORS: tuple[Entry, ...] = (
         "cannot-write",
         "An output cannot be written; files already written by this run are put back.",
         "Check the folder and its permissions.",
+    ),
+    _error(
+        "device-arrays",
+        "With `--arrays device` a marked region, or a part of it, cannot run on the device. Its loops would stay on "
+        "the host, which cannot follow pointers of the device.",
+        "Mend what the message names, split the region, take its marks away, or leave `--arrays device` out.",
+        "tilewright gen --target cuda --arrays device solver.c",
     ),
     _error(
         "does-not-compile",
@@ -150,6 +169,12 @@ ERRORS: tuple[Entry, ...] = (
     _error("needs-preprocessor", "With `--no-cpp`, the file holds macros or conditionals.", "Drop `--no-cpp`."),
     _error("no-compiler", "No C compiler is found, or one that does not work.", "Install one, or set `CC`."),
     _error(
+        "no-data-cache",
+        "`--ldm-cache` gives a data cache to compute cores that have none, those of the SW26010.",
+        "Leave it out, or generate for the SW26010-Pro: `--machine sw26010-pro-cpe`.",
+        "--ldm-cache 32",
+    ),
+    _error(
         "no-device",
         "`tune --target cuda` measures plans on a device, and there is none here, or no compiler for it.",
         "Run it on a machine with a GPU and `nvcc`; the plan that it writes can be used anywhere.",
@@ -183,6 +208,18 @@ ERRORS: tuple[Entry, ...] = (
         '#include "mine.h"',
     ),
     _error(
+        "not-measured",
+        "`bench` could not measure a region; the report has the others.",
+        "The message says why, as a compiler that fails, or sizes that the region cannot be run at.",
+    ),
+    _error(
+        "other-language",
+        "The file is in another language, or nothing says that it is C or C++: neither the ending of its name nor a "
+        "`#pragma scop` in it.",
+        "Give a C or C++ file. C that a script prints can come through standard input: `-`.",
+        "tilewright gen solver.f90",
+    ),
+    _error(
         "preprocess-failed",
         "The preprocessor reported an error.",
         "Mend it as for the compiler; headers are found with `-I`.",
@@ -214,7 +251,7 @@ ERRORS: tuple[Entry, ...] = (
         "`tilewright sparse formats` names them; a file works too.",
     ),
     _error("unknown-machine", "There is no machine description of that name.", "`tilewright machine list` names them."),
-    _error("unknown-parameter", "`tune --size` names what no region depends on.", "The hint lists the names."),
+    _error("unknown-parameter", "`--sizes` names what no region depends on.", "The hint lists the names."),
     _error(
         "unsolved-format",
         "A descriptor is well formed, but not understood as a whole: a variable does not follow from it, an array "

@@ -83,6 +83,15 @@ REMARKS: tuple[Entry, ...] = (
         "tilewright gen x.c -Wno-region-refuse",
     ),
     Entry(
+        "unproven",
+        WARNING,
+        "A faster plan of the tool's own was given up, since it, or the text that was printed for it, could not be "
+        "proven. The result is right, but slower than it could be. This is a fault of the tool.",
+        "Please report it with the nest. Until then, writing the nest in another way may help; the message says what "
+        "the proof could not read.",
+        "C[a][b][c] += A[a][d] * B[b][d][c];",
+    ),
+    Entry(
         "unused-assumption",
         WARNING,
         "An assumption (`--context`) speaks of a name that is nowhere in the file, so it says nothing.",
@@ -121,7 +130,7 @@ REMARKS: tuple[Entry, ...] = (
     Entry(
         "fallback",
         REMARK,
-        "The first plan could not be carried out or proven, and a simpler one was used.",
+        "The first plan took too much work or memory, and a simpler one was used.",
         "Nothing needs to be done; the simpler plan is proven.",
     ),
     Entry(
@@ -237,6 +246,13 @@ REMARKS: tuple[Entry, ...] = (
         "`-Rpass-missed=.` names the values that loops hand on; `inspect` shows all of them.",
     ),
     Entry("source-order", REMARK, "No other order of loops is predicted to be faster; the source's stays.", ""),
+    Entry(
+        "substituted",
+        REMARK,
+        "A temporary is a name for a part of a product's step: its value is computed where it is read.",
+        "",
+        "double t = A[i][k] + B[k][j]; if (t < C[i][j]) C[i][j] = t;",
+    ),
     Entry(
         "technique",
         REMARK,

@@ -113,7 +113,7 @@ def array_lines(scop: Scop) -> list[str]:
         dims = "".join(f"[{e or '?'}]" for e in a.extents) if a.extents else ""
         what = "subscripts depend on data" if a.opaque else "scalar" if a.rank == 0 else f"rank {a.rank}"
         own = f", one per iteration of {a.scope} loops" if a.inside else ""
-        out.append(f"{(a.part or a.elem).spelling} {name}{dims}: {what}, {'/'.join(uses)}{own}")
+        out.append(f"{(a.part or a.elem).shown} {name}{dims}: {what}, {'/'.join(uses)}{own}")
     return out
 
 

@@ -10,6 +10,7 @@ import islpy as isl
 
 from codegen.diagnostics import Loc
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.scop.expr import Expr
 from codegen.scop.origins import Origins
 from codegen.scop.types import CType
@@ -261,7 +262,9 @@ class Scop:
     computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order
     own: tuple[OwnVariable, ...] = ()  # variables that generated code declares
     read: frozenset[str] = frozenset()  # names that the source's text reads, some perhaps in what never runs
+    dialect: Dialect = STANDARD  # what C means
     together: bool = False  # loops around others are not taken apart where some statements begin or end
+    visible: frozenset[str] = frozenset()  # what can be named around the region, but for volatile variables
 
     def statement(self, name: str) -> Statement:
         known: dict[str, Statement] | None = self.__dict__.get("_by_name")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from codegen.record import record
 
-_LONG = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
+_LONG = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long int", "size_t", "ptrdiff_t", "intptr_t"})
+
+_FIXED = frozenset({"long", "int64_t", "uint64_t"})  # data of type `long` are spelled `long int`
+LONG_DATA = "tw_long"  # the helper that asserts what is assumed of them
 
 
 @record
 class CType:
-    """A scalar or opaque C type. `spelling` is valid C in front of a declarator (LP64 widths)."""
+    """A scalar or opaque C type. `spelling` is valid C in front of a declarator (LP64 widths). `long` is the type of
+    generated indices, which has 64 bits everywhere; the user's data of type `long` are spelled `long int`."""
 
     spelling: str
     kind: str  # "int", "float" or "other"
@@ -28,6 +32,17 @@ class CType:
         """Is it, to compilers' alias analysis, the type that kernels call it? They call 64-bit integers int64_t, which
         is `long`: other spellings may be `long long`."""
         return not self.apart and (self.bits < 64 or self.kind == "float" or self.spelling in _LONG)
+
+    @property
+    def shown(self) -> str:
+        """The spelling for people."""
+        return self.spelling.replace("long int", "long")
+
+    @property
+    def varies(self) -> bool:
+        """Whether other machines may have an integer type of other width here: `long`, size_t and what is called
+        after them."""
+        return self.is_int and self.bits >= 64 and self.spelling not in _FIXED and "long long" not in self.spelling
 
     @property
     def bytes(self) -> int:
@@ -52,7 +67,12 @@ LONG = CType("long", "int", 64, True)
 # By their widths.
 UNSIGNED = {
     bits: CType(f"unsigned {word}", "int", bits, False)
-    for bits, word in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
+    for bits, word in ((8, "char"), (16, "short"), (32, "int"), (64, "long long"))
+}
+
+SIGNED = {
+    bits: CType(word, "int", bits, True)
+    for bits, word in ((8, "signed char"), (16, "short"), (32, "int"), (64, "long"))
 }
 
 

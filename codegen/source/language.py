@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 
+from codegen.diagnostics import InputError, Loc
 from codegen.patterns import pattern
 from codegen.record import record
 
@@ -32,6 +33,12 @@ CXX = Language("c++", "C++", (".cpp", ".cc", ".cxx", ".c++", ".C", ".CPP", ".hpp
                ("c++", "g++", "clang++"))  # fmt: skip
 LANGUAGES = (C, CXX)
 HEADERS = tuple(e for e in CXX.endings if e[1].lower() == "h")
+_INCLUDED = (".h", ".inc", ".inl", ".i", ".ii", ".ipp", ".tpp", ".def", ".cu", ".cuh", ".cl", ".upc")
+_MARK = pattern(r"\bpragma\b[^\n]*\b(?:end)?scop\b")
+_FORTRAN = (".f", ".for", ".ftn", ".f77", ".f90", ".f95", ".f03", ".f08", ".f18", ".fpp")
+_OTHERS = {**dict.fromkeys(_FORTRAN, "Fortran"), ".py": "Python", ".rs": "Rust", ".go": "Go", ".java": "Java",
+           ".jl": "Julia", ".js": "JavaScript", ".ts": "TypeScript", ".s": "assembly", ".ll": "LLVM's assembly",
+           ".md": "Markdown", ".json": "JSON", ".toml": "TOML", ".plan": "a plan"}  # fmt: skip
 _DRIVER = pattern(r"(?:^|(?<=[-/]))(gcc|clang|cc)(?=(?:-[\d.]+)?(?:\.exe)?$)")
 _OF_CXX = pattern(r"(?:^|[-/])(?:g\+\+|clang\+\+|c\+\+)(?:-[\d.]+)?(?:\.exe)?$")
 _BESIDE = {"gcc": "g++", "clang": "clang++", "cc": "c++"}
@@ -42,6 +49,19 @@ def language_of(path: str, name: str = "") -> Language:
     if name:
         return next(x for x in LANGUAGES if x.name == name)
     return CXX if path.endswith(CXX.endings) else C
+
+
+def check_language(path: str, text: str, name: str = "") -> None:
+    """Raise InputError for a file in another language: neither its name nor a mark in it nor an option says C."""
+    if path in ("-", "<stdin>") or name or path.endswith((*C.endings, *CXX.endings, *_INCLUDED)) or _MARK.search(text):
+        return
+    ending = os.path.splitext(path)[1]
+    what = _OTHERS.get(ending.lower(), "")
+    why = f"{path} is {what}, not C or C++" if what else (
+        f"{path} does not look like C or C++: its name ends in {f'`{ending}`' if ending else 'nothing that says so'}, "
+        "and there is no `#pragma scop` in it")
+    hint = f"names of C end in .c, of C++ in {', '.join(CXX.endings[:3])} and the like; rename the file if it is C"
+    raise InputError("other-language", why, Loc(path), hint)
 
 
 def language_compiled(program: str, path: str, given: str) -> Language | None:

@@ -7,24 +7,49 @@ from collections.abc import Iterable, Iterator
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import names_in
-from codegen.source.layout.lexis import SPLICE, blank_comments
-from codegen.source.regions import DIRECTIVES
+from codegen.source.layout.lexis import DIRECTIVES, SPLICE, blank_comments
 
 OWN = ("scop", "endscop", "tilewright")
-_WORD = re.compile(r"(?:#|%:)\s*pragma\s+(\w+)")
+_WORD = re.compile(r"(?:#|%:)\s*pragma\s+(\w+)(?:[ \t-]+(\w+))?")
+_OPERATOR = re.compile(r"""_Pragma\s*\(\s*"\s*(scop|endscop)\s*"\s*\)""")
+_BEGIN = ("beginscop", "scopbegin", "startscop", "scopstart", "openscop", "scopopen")
+_END = ("endscop", "scopend", "stopscop", "scopstop", "closescop", "scopclose")
 
 
 def misspelt_pragmas(text: str, file: str) -> Iterator[Diagnostic]:
     """A warning for each; compilers are silent about a pragma they do not know, and so is a region that is none."""
-    if "pragma" not in text:
+    if "pragma" not in text.lower():
         return
     for match in DIRECTIVES.finditer(text):
-        found = _WORD.match(blank_comments(SPLICE.sub(" ", match["directive"] or "")))
-        meant = found and next((w for w in OWN if _close(found[1], w)), None)
-        if found and meant:
-            loc = Loc(file, text.count("\n", 0, match.start()) + 1, len(match["indent"]) + 1)
-            words = f"`#pragma {found[1]}` is not one of tilewright's"
-            yield Diagnostic(Severity.WARNING, "misspelt-pragma", words, loc, f"did you mean `#pragma {meant}`?")
+        found = _WORD.match(blank_comments(SPLICE.sub("", match["directive"] or "")))
+        if found is None or found[1] in OWN:
+            continue
+        meant, words = _meant(found[1]), found[1]
+        if not meant and found[2]:
+            meant, words = _two_words(f"{found[1]}{found[2]}"), f"{found[1]} {found[2]}"
+        if meant:
+            yield _misspelt(text, file, match.start(), len(match["indent"]) + 1, f"#pragma {words}", meant)
+    if "_Pragma" in text:
+        for match in _OPERATOR.finditer(blank_comments(text)):
+            column = match.start() - text.rfind("\n", 0, match.start())
+            yield _misspelt(text, file, match.start(), column, match[0], match[1])
+
+
+def _misspelt(text: str, file: str, at: int, column: int, said: str, meant: str) -> Diagnostic:
+    loc = Loc(file, text.count("\n", 0, at) + 1, column)
+    words = f"`{said}` is not one of tilewright's"
+    return Diagnostic(Severity.WARNING, "misspelt-pragma", words, loc, f"did you mean `#pragma {meant}`?")
+
+
+def _meant(word: str) -> str:
+    """The tool's own word that is probably meant, if there is one."""
+    return next((w for w in OWN if _close(word, w)), "") or _two_words(word)
+
+
+def _two_words(text: str) -> str:
+    """For `end scop`, `scop_begin` and the like."""
+    plain = text.lower().replace("_", "")
+    return "scop" if plain in _BEGIN else "endscop" if plain in _END else ""
 
 
 def unknown_names(context: str, texts: Iterable[str], file: str) -> Iterator[Diagnostic]:

@@ -16,6 +16,7 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.patterns import pattern
 from codegen.record import record
 from codegen.source.layout.chunks import Chunk, declarations
+from codegen.source.layout.enums import annotated
 from codegen.source.layout.lexis import MARKER, blank, blank_code, identifiers
 from codegen.source.layout.linemap import LineMap
 from codegen.source.layout.statements import enclosing
@@ -49,10 +50,11 @@ def parse_with_gaps(s: RegionSlice) -> Parsed:
         raise s.refusal
     try:
         try:
-            return Parsed(_parse(s.text), s.hidden)
+            tree, hidden = _parse(s.text), frozenset[str]()
         except ParseError:
             text, hidden = _mended(s)
-            return Parsed(_parse(text), s.hidden | hidden)
+            tree = _parse(text)
+        return Parsed(annotated(tree, dict(s.enum_types), s.dialect.short_enums), s.hidden | hidden)
     except RecursionError:
         loc = Loc(s.file, s.region.first_line, len(s.region.indent) + 1)
         raise Unsupported("nesting-too-deep", "the code around the region nests too deeply to be parsed", loc,
@@ -76,6 +78,14 @@ def _parse(text: str) -> c_ast.FileAST:
     if "goto" in text:
         _open_labels(made)
     return made
+
+
+def name_data(node: c_ast.Node) -> None:
+    """Spell the user's `long` as `long int`: printed text calls its own indices `long` until it is finished."""
+    if isinstance(node, c_ast.IdentifierType) and node.names.count("long") == 1 and "double" not in node.names:
+        node.names = [*(["unsigned"] if "unsigned" in node.names else []), "long", "int"]
+    for child in node:
+        name_data(child)
 
 
 def _open_cases(node: c_ast.Node) -> None:

@@ -55,7 +55,7 @@ def preprocess(
     name = display_name(path)
     directives = line_directives(text, name)
     plain = with_distinct_files(text).removeprefix("\ufeff") if instead is None else instead
-    if plain == text and _on_disk(path, text):
+    if plain == text and not cpp.confined and _on_disk(path, text):
         words, data = [path], b""
     else:
         words, data = ["-iquote", os.path.dirname(path) or ".", "-"], encode(f"# 1 {quote(name)}\n{plain}")
@@ -69,6 +69,8 @@ def preprocess(
 
 def preprocess_alone(text: str, cpp: CppOptions, name: str) -> str:
     """What the preprocessor makes of a few lines, for the file `name`."""
+    if cpp.confined:
+        return _confined(cpp, text, name)
     return _run([*_words(cpp, name), "-"], encode(text), name, lambda: None)
 
 
@@ -77,16 +79,32 @@ def _words(cpp: CppOptions, name: str) -> list[str]:
     return [*_command(cpp, name, language), "-x", language.name, "-D__TILEWRIGHT__=1", *cpp.args]
 
 
+def compiler_words(cpp: CppOptions, name: str) -> list[str]:
+    """The words that say how the file is compiled: of the preprocessor's command, if it is run, and the user's own."""
+    return _words(cpp, name) if cpp.enabled else list(cpp.args)
+
+
 def _with_definitions(
     cpp: CppOptions, words: list[str], data: bytes, name: str, meanwhile: Callable[[], None]
 ) -> str:
     """The preprocessor's output with the definitions of macros in it, unless the user's own knows no -dD."""
+    if cpp.confined:
+        meanwhile()
+        return _confined(cpp, decode(data), name)
     try:
         return _run([*_words(cpp, name), "-dD", *words], data, name, meanwhile)
     except InputError:
         if not cpp.command:
             raise
         return _run([*_words(cpp, name), *words], data, name, lambda: None)
+
+
+def _confined(cpp: CppOptions, text: str, name: str) -> str:
+    """What this process makes of a text, without opening a file."""
+    from codegen.source.preprocessor.headers import Compiler
+    from codegen.source.preprocessor.run import preprocessed
+
+    return without_separators(preprocessed(text, name, Compiler((*_words(cpp, name), "-dD"), name)))
 
 
 def no_preprocess(path: str, text: str, language: Language = C) -> Preprocessed:

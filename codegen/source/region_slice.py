@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from codegen.diagnostics import InternalError, Loc, TilewrightError, Unsupported, fault
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.source.language import C, Language
 from codegen.source.regions import Region
 
@@ -36,6 +37,22 @@ class Piece:
     bare: bool = False
 
 
+@record
+class MacroScope:
+    """What a region and macros have to do with each other.
+
+    protected    names in what it was read as that are macros where its result is
+    directives   those of the region that take effect behind it
+    line         the number of the first line between its pragmas, if `__LINE__` is used there; else 0
+    refusal      why it stays as it is, if so
+    """
+
+    protected: tuple[str, ...] = ()
+    directives: tuple[str, ...] = ()
+    line: int = 0
+    refusal: Unsupported | None = None
+
+
 UNSEEN_JUMP = "goto"  # among the identifiers that are hidden where code may be left out that jumps, or is no statement
 
 
@@ -56,7 +73,10 @@ class RegionSlice:
     language        of the file; the text is C
     scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
                     `objects` members and references, as declarations of variables
+    enum_types      how enums are represented, by their first enumerators, where it is not by their values alone
     macros          names that a macro has: what is called so in the result may become something else
+    dialect         what the compiler's flags make of C here
+    around          names that are macros around it, and directives in it
     """
 
     region: Region
@@ -79,6 +99,9 @@ class RegionSlice:
     usings: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
+    dialect: Dialect = STANDARD
+    around: MacroScope = MacroScope()
+    enum_types: tuple[tuple[str, str], ...] = ()
 
 
 def guarded(region: Region, file: str, work: Callable[[], RegionSlice]) -> RegionSlice:

@@ -12,8 +12,10 @@ from dataclasses import replace
 
 from codegen.diagnostics import InputError, Loc
 from codegen.record import record
-from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
+from codegen.source.layout.lexis import DIRECTIVES as DIRECTIVES
+from codegen.source.layout.lexis import SPLICE, blank_comments
 from codegen.source.layout.line_directives import line_directives, presumed_location
+from codegen.source.misspelt import OWN, misspelt_pragmas
 
 
 @record
@@ -74,17 +76,33 @@ class _Pragma:
     indent: str
 
 
-# A directive runs to the end of its logical line; a comment that starts on it may run further.
-DIRECTIVES = re.compile(
-    rf"^(?P<indent>[ \t\f\v]*)(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)|{COMMENT}|{STRING}|{CHAR}",
-    re.M,
-)
 _PRAGMA = re.compile(r"(?:#|%:)\s*pragma\s+(scop|endscop|tilewright)\b(.*)", re.S)
 
 
 def find_regions(text: str, file: str) -> tuple[Region, ...]:
     """The regions of a file in order. Raises InputError `unbalanced-scop` when the pragmas do not pair up."""
     pragmas = _pragmas(text)
+    _check_words(pragmas, file)
+    try:
+        return _paired(text, file, pragmas)
+    except InputError as error:
+        meant = next(misspelt_pragmas(text, file), None)
+        if meant is None:
+            raise
+        why = f"{meant.message}, and so there is {error.message} on line {error.loc.line}"
+        raise InputError(error.id, why, meant.loc, meant.hint) from None
+
+
+def _check_words(pragmas: list[_Pragma], file: str) -> None:
+    """Nothing follows the word on the lines that mark a region. Raises InputError."""
+    for p in pragmas:
+        if p.kind in OWN[:2] and p.argument:
+            meant = "endscop" if p.argument.strip("-; ") == "end" else p.kind
+            raise InputError("bad-pragma", f"`#pragma {p.kind}` is followed by `{p.argument.split()[0]}`",
+                             Loc(file, p.line, len(p.indent) + 1), f"did you mean `#pragma {meant}`?")
+
+
+def _paired(text: str, file: str, pragmas: list[_Pragma]) -> tuple[Region, ...]:
     directives = line_directives(text, file) if pragmas else ()
     regions: list[Region] = []
     opened = -1
@@ -117,12 +135,15 @@ def _pragmas(text: str) -> list[_Pragma]:
     if "scop" not in text:
         return []
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    found = []
+    found: list[_Pragma] = []
+    dead = _Dead()
     for match in DIRECTIVES.finditer(text):
         directive = match.group("directive")
-        if directive is None or "pragma" not in directive:
+        if directive is None:
             continue
-        words = _PRAGMA.match(blank_comments(SPLICE.sub(" ", directive)))
+        plain = blank_comments(SPLICE.sub("", directive))
+        dead.read(plain, len(found))
+        words = _PRAGMA.match(plain)
         if words is None:
             continue
         begin = match.start()
@@ -130,7 +151,45 @@ def _pragmas(text: str) -> list[_Pragma]:
         found.append(_Pragma(
             words.group(1), words.group(2).strip(), begin, newline + 1 if newline >= 0 else len(text),
             bisect_right(starts, begin), match.group("indent")))
-    return found
+    return _without_unpaired(found, dead.spans)
+
+
+class _Dead:
+    """Where no compiler reads anything: behind `#if 0`, and in the `#else` of `#if 1`. Spans are numbers of pragmas."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+        self._levels: list[tuple[str, int]] = []  # the condition of each open `#if`, and where its dead branch begins
+
+    def read(self, directive: str, pragmas: int) -> None:
+        """Go on to the next directive, before which there are so many pragmas."""
+        words = directive.lstrip("#%: \t").split()
+        word = words[0] if words else ""
+        if word in ("if", "ifdef", "ifndef"):
+            condition = " ".join(words[1:]) if word == "if" else ""
+            self._levels.append((condition, pragmas if condition == "0" else -1))
+        elif self._levels and word in ("elif", "elifdef", "elifndef", "else", "endif"):
+            condition, since = self._levels.pop()
+            if since >= 0:
+                self.spans.append((since, pragmas))
+            if word != "endif":
+                self._levels.append((condition, pragmas if condition == "1" else -1))
+
+
+def _without_unpaired(found: list[_Pragma], dead: list[tuple[int, int]]) -> list[_Pragma]:
+    """Without marks of regions in dead branches that have no other mark there."""
+    gone: set[int] = set()
+    for first, past in dead:
+        opened = -1
+        for k in range(first, past):
+            if found[k].kind == "scop":
+                gone |= {opened} if opened >= 0 else set()
+                opened = k
+            elif found[k].kind == "endscop":
+                gone |= {k} if opened < 0 else set()
+                opened = -1
+        gone |= {opened} if opened >= 0 else set()
+    return [p for k, p in enumerate(found) if k not in gone] if gone else found
 
 
 def _region(text: str, pragmas: list[_Pragma], first: int, last: int, index: int) -> Region:
@@ -168,7 +227,7 @@ def first_conditional(text: str, region: Region) -> int | None:
     """The line of the first `#if` inside a region whose condition is not a plain 0 or 1."""
     body = text[region.body_begin:region.body_end]
     for match in DIRECTIVES.finditer(body):
-        words = blank_comments(SPLICE.sub(" ", match.group("directive") or "")).lstrip("#%:").split()
+        words = blank_comments(SPLICE.sub("", match.group("directive") or "")).lstrip("#%:").split()
         if words[:1] in (["if"], ["ifdef"], ["ifndef"]) and words[1:] not in (["0"], ["1"]):
             return region.first_line + text.count("\n", region.begin, region.body_begin + match.start())
     return None

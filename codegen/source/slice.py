@@ -16,6 +16,7 @@ from codegen.record import record
 from codegen.source.gnu import beyond, builtin_types, clean, is_pure, plain_assertions, thread_private
 from codegen.source.language import CXX
 from codegen.source.layout.chunks import Chunk, declarations, split
+from codegen.source.layout.enums import enum_types, has_annotations
 from codegen.source.layout.lexis import identifiers
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.preprocess import Preprocessed, display_name
@@ -128,6 +129,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
     parts: list[KeptDeclaration] = []
     pure: set[str] = set()
     hidden: frozenset[str] = frozenset()
+    enums: dict[str, str] = {}
     size = root_at = 0
     at_span = (0, 0)
     for at, whole in kept:
@@ -135,6 +137,9 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
         lead = _lead(unit, chunk.begin)
         keep = (span[0] - chunk.begin, span[1] - chunk.begin) if at == root else (-1, -1)
         text = unit.text[chunk.begin:chunk.end if whole else chunk.head_end]
+        if has_annotations(text):
+            text, more = enum_types(text)
+            enums.update(more)
         cleaned = clean(_without_other_regions(text, keep), keep)
         if "__attribute" in text or "[[" in text:
             pure |= unit.names[at] if is_pure(unit.text[chunk.begin:chunk.head_end]) else set()
@@ -147,7 +152,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
         parts.append(KeptDeclaration(begin, size - 1, body))
     return _finished(RegionSlice(
         region, "".join(pieces), file, _function_name(unit, root), frozenset(pure), hidden, tuple(parts), root_at,
-        at_span, unit.text.count("\n", 0, span[0]), None, unit.thread_private))
+        at_span, unit.text.count("\n", 0, span[0]), None, unit.thread_private, enum_types=tuple(sorted(enums.items()))))
 
 
 def _without_other_regions(text: str, keep: tuple[int, int]) -> str:
@@ -218,6 +223,4 @@ def _finished(made: RegionSlice) -> RegionSlice:
     shift = len(front)
     parts = tuple(KeptDeclaration(p.begin + shift, p.end + shift,
                                   p.body + shift if p.body >= 0 else -1) for p in made.parts)
-    return RegionSlice(made.region, front + made.text, made.file, made.function, made.pure_functions, made.hidden,
-                       parts, made.root, (made.span[0] + shift, made.span[1] + shift), made.line, None,
-                       made.thread_private)
+    return replace(made, text=front + made.text, parts=parts, span=(made.span[0] + shift, made.span[1] + shift))

@@ -17,7 +17,7 @@ from codegen.plan.model import Directive, InLanes, OnMesh, Parallel, Plan, Stage
 from codegen.plan.text import show
 from codegen.plan_outcome import summarize
 from codegen.record import record
-from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, attempt, indent, make
+from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, attempt, given_up, indent, make
 from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.tree import THREADED, Loop
@@ -102,9 +102,11 @@ def _either_way(
         if error.id != "no-proof":
             raise
         try:
-            return _on_cores(s, model, options, original, _Tiles(share, True, (False,)))
+            done = _on_cores(s, model, options, original, _Tiles(share, True, (False,)))
         except Unsupported:
             raise error from None
+        lost = given_up(model.program.scop.loc, error.message)
+        return replace(done, diagnostics=(*done.diagnostics, lost))
 
 
 @record
@@ -204,10 +206,12 @@ def made_for_cores(
     p, operations = model.program, part(options.timeout, AUTHORS[0])
     tried = {} if before is None else before
     made = _solve(model, options, share, operations)
+    lost: list[Diagnostic] = []
     for apart in ways if made is None else ():
         made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried, operations)
         if made is not None:
             break
+        lost += [problem] if problem is not None and problem.id == "unproven" else []
     cut = split_at(p) if made is None or not has_kernel(made.code) else None
     if cut is not None:
         found, _ = attempt(model, partial(split_plan, p, cut, group, grid, sizes, True), tried, operations)
@@ -215,7 +219,7 @@ def made_for_cores(
     if made is None:
         why = problem.message if problem is not None else "no plan was found"
         raise Unsupported("no-proof", why, p.scop.loc, "split the region into smaller ones")
-    return made
+    return replace(made, remarks=(*made.remarks, *lost)) if lost else made
 
 
 def _solve(model: Modelled, options: GenOptions, share: float, operations: int) -> ProvenRegion | None:

@@ -43,7 +43,7 @@ class Sunway(Target):
         }
     )
     keeps_original = False  # -DTW_SERIAL does the same
-    options = ("threads", "scheme")
+    options = ("threads", "ldm_cache", "scheme")
     ignores = ("isa", "require_isa", "fusion")
 
     def prepared(self, scop: Scop) -> Scop:
@@ -55,6 +55,11 @@ class Sunway(Target):
         hint = "copy it to a plain variable before the region, and back behind it"
         raise Unsupported("thread-local", f"each thread has its own `{name}`, and compute cores have none", loc, hint)
 
+    def check_options(self, options: GenOptions) -> None:
+        from codegen.sunway.plan.threads import parse_grid
+
+        parse_grid(options.threads)
+
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.sunway.region import for_cores
 
@@ -62,7 +67,8 @@ class Sunway(Target):
 
     def words(self, options: GenOptions) -> Sequence[str]:
         scheme = () if options.scheme == "full" else (f"--scheme={options.scheme}",)
-        return f"--threads={options.threads}", *scheme
+        cache = (f"--ldm-cache={options.ldm_cache}",) if options.ldm_cache else ()
+        return f"--threads={options.threads}", *cache, *scheme
 
     def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
         return (e for part in _parts(outcomes) for e in part.entries)

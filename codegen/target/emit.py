@@ -12,7 +12,9 @@ from codegen.ast.ctree import CNode
 from codegen.print.templates import environment
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.scop.types import LONG_DATA
 from codegen.source.language import C, Language
+from codegen.source.layout.lexis import blank_comments
 from codegen.target.finish.links import FIRST, Links, parts, unmark
 from codegen.target.finish.names import NameSpelling
 from codegen.target.guards.alias import SEPARATE
@@ -36,6 +38,7 @@ Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel]"
 # The same, or kernels among which the compiler's macros choose.
 AnyKernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel | Portable]"
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 # What templates call, and the helpers that defines it.
 SUPPORT = {
@@ -134,7 +137,7 @@ def region_text(made: RegionViews, around: Surroundings) -> RegionText:
     guard = guard_text(made.scop, made.ints)
     return RegionText(
         plain,
-        _helpers(made.helpers, plain),
+        _helpers(made.helpers, plain) | ({LONG_DATA} if made.kernels[0] and _has_long_data(made.scop) else set()),
         made.kernels[0],
         links,
         parts(text) if marked else range(text.count("\n") + 1),
@@ -173,7 +176,7 @@ def _rendered(around: Surroundings, made: RegionViews) -> tuple[str, str, tuple[
         "reasons": ", and ".join(reasons),
         "original": original,
         "marked": FIRST not in around.original,
-        "unused": _unused(scop, views, kept),
+        "unused": _unused(scop, views, kept, around.original),
     }
     template = environment().get_template("region.c.j2")
     computed = computed_texts(scop, made.ints)
@@ -182,13 +185,18 @@ def _rendered(around: Surroundings, made: RegionViews) -> tuple[str, str, tuple[
     waits = ("#pragma omp barrier",) if made.threads == "team" else ()  # nobody is at work on what the loops use
     ahead = (*waits, *own_declarations(scop, new_text), *needed(computed, new_text))
     if ahead:
-        text = template.render(values, ahead=ahead, unused=_unused(scop, views, kept, " ".join(ahead)))
+        text = template.render(values, ahead=ahead, unused=_unused(scop, views, kept, around.original, " ".join(ahead)))
     return text, original, computed
 
 
 def _helpers(used: set[str], text: str) -> frozenset[str]:
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     return frozenset(used).union(*(SUPPORT[w] for w in words if w in SUPPORT))
+
+
+def _has_long_data(scop: Scop) -> bool:
+    """Whether there are elements of type `long`, for which kernels have another name."""
+    return any(a.elem.varies for a in scop.arrays.values())
 
 
 def all_views(views: Sequence[View]) -> Iterator[View]:
@@ -205,9 +213,9 @@ def deeper(text: str) -> str:
     return "\n".join("    " + x if x.strip() and not x.lstrip().startswith("#") else x for x in text.split("\n"))
 
 
-def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> list[str]:
+def _unused(scop: Scop, views: Sequence[View], kept: bool, original: str, ahead: str = "") -> list[str]:
     """Variables of the function that only the old text mentioned, or read; compilers would call them unused. No text is
-    old when it is kept."""
+    old when it is kept. What macros of the old text make nothing of is mentioned, too: others may be in force later."""
     if kept:
         return []
     before = set(re.findall(r"[A-Za-z_]\w*", ahead))
@@ -218,7 +226,9 @@ def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> l
         if found:
             bound.add(found.group(1))
     only_set = scop.read - reads_of(views) if not any(map(_templated, all_views(views))) else frozenset()
-    return [n for n in scop.outside if n not in words or n in bound or (n in only_set and n not in before)]
+    named = sorted(scop.visible.intersection(_WORD.findall(blank_comments(original))).difference(scop.outside))
+    mentioned = (*scop.outside, *named)
+    return [n for n in mentioned if n not in words or n in bound or (n in only_set and n not in before)]
 
 
 def exact_calls(v: View) -> tuple[ExactCall, ...]:

@@ -12,6 +12,7 @@ from codegen.source.language import Language
 from codegen.target.emit import AnyKernel, RegionText, Surroundings, deeper
 from codegen.target.finish.cxx import in_language
 from codegen.target.finish.extremes import flattened, used
+from codegen.target.finish.index_type import INDEX, index_typed
 from codegen.target.finish.links import Links, spread
 from codegen.target.finish.outline import outlined
 from codegen.target.finish.rows import laid_out
@@ -50,7 +51,7 @@ def finished(made: RegionText, around: Surroundings, others: Sequence[tuple[str,
             text, links, parts, portable = found.text, found.links, found.parts, found.portable
     merged = text if portable is not None else ""
     text = flattened(text)
-    helpers = made.helpers | used(text)
+    helpers = made.helpers | used(text) | ({INDEX} if INDEX in index_typed(text) else set())
     users = [_flush(deeper(around.original.rstrip("\n")))]
     text, links, macros = outlined(_flush(respelled(made.kept, text, around.language)), users, links, parts)
     new = names.new(text) | {names.word(x) for x in macros}
@@ -69,9 +70,9 @@ def called_kernels(made: RegionText, portable: Portable | None) -> frozenset[Any
 
 
 def respelled(original: str, text: str, language: Language) -> str:
-    """The text as its language has it, but for what the user wrote."""
+    """The text as its language has it, and with the type of indices, but for what the user wrote."""
     parts = text.split(original) if original.strip() else [text]
-    return original.join(in_language(part, language) for part in parts)
+    return original.join(in_language(index_typed(part), language) for part in parts)
 
 
 def _flush(text: str) -> str:

@@ -12,8 +12,10 @@ from codegen.isa.widths import WIDTHS, lanes_macro
 from codegen.plan.text import plan_hash
 from codegen.print.templates import environment
 from codegen.record import record
+from codegen.scop.types import LONG_DATA
 from codegen.source.language import CXX, C, Language
 from codegen.target.finish.cxx import in_language
+from codegen.target.finish.index_type import defined, index_typed
 from codegen.target.finish.wrap import WIDTH
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class SupportOptions:
     contract      products and sums may be fused; else kernels round them apart
     source, line  the line of the source that follows (0: do not say)
     c99           the compiler may know nothing newer than C99 with GNU extensions
+    lp64          all code is for machines whose `long` has 64 bits, and is the type of indices
     """
 
     parallel_min: int = 0
@@ -51,6 +54,7 @@ class SupportOptions:
     source: str = ""
     line: int = 0
     c99: bool = False
+    lp64: bool = False
 
 
 def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: SupportOptions) -> str:
@@ -82,7 +86,20 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[AnyKernel], how: Su
             c99=how.c99,
         )
     )
-    return in_language(text, how.language)
+    if how.lp64:
+        return in_language(_LP64 + defined(text) + text, how.language)
+    text = index_typed(text)
+    return in_language(_asserted(helpers) + defined(text, helpers) + text, how.language)
+
+
+# What generated code assumes of `long`, for compilers of C99 and others.
+_LP64 = "typedef char tw_long_has_64_bits[sizeof(long) >= 8 ? 1 : -1]; /* loop bounds are computed in long */\n"
+_LONG = '_Static_assert(sizeof(long) == 8, "vectors and products of long are those of 64-bit long");\n'
+
+
+def _asserted(helpers: frozenset[str]) -> str:
+    """Says so where elements are taken for 64-bit integers because their type is `long`."""
+    return _LONG if any(h == LONG_DATA or h.startswith(("tw_int64", "tw_uint64")) for h in helpers) else ""
 
 
 # Multiply-adds that TW_NO_FMA takes apart.
@@ -112,9 +129,9 @@ _SCALARS = {
     "f32": "float",
     "f64": "double",
     "int32": "int",
-    "int64": "long",
+    "int64": "long int",
     "uint32": "unsigned",
-    "uint64": "unsigned long",
+    "uint64": "unsigned long int",
 }
 
 

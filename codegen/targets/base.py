@@ -98,6 +98,7 @@ class Target(ABC):
     help: str  # as in `kind of code: plain C`
 
     # What it can express.
+    compiled_with: tuple[str, ...] = ()  # flags that results are compiled with, whose macros the source sees
     threads: bool = False  # loops share their iterations among threads
     runs_here: bool = True  # results are C for this machine
     tunes: bool = True  # `tune` can measure results
@@ -127,6 +128,10 @@ class Target(ABC):
     def stem(self, output: str) -> str:
         """What the names of its files begin with, if -o says `output`."""
         return output.removesuffix(self.endings["c"][0]).removesuffix(".c")
+
+    def check_options(self, options: GenOptions) -> None:
+        """Raise InputError for words of its own options that mean nothing."""
+        return
 
     def prepared(self, scop: Scop) -> Scop:
         """The model in a form that the target can carry out."""

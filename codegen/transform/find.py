@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import LoopRef
+from codegen.plan.model import NOWHERE, LoopRef
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, FoundLoop, Loop, Node, Path, at, loops, put, statements
@@ -33,8 +33,12 @@ def find(tree: Node, ref: LoopRef, loc: Loc) -> tuple[FoundLoop, ...]:
     )
     if places:
         return places
-    names = sorted({p.loop.name for p in loops(tree)})
-    raise illegal(f"there is no loop {ref}", loc, f"loops here: {', '.join(names) or 'none'}")
+    loc, known = loc if ref.loc is NOWHERE else ref.loc, statements(tree)
+    if ref.stmt and ref.stmt not in known:
+        raise illegal(f"there is no statement {ref.stmt}", loc, f"statements here: {', '.join(known)}")
+    names = sorted({p.loop.name for p in loops(tree) if not ref.stmt or ref.stmt in statements(p.band)})
+    around = f"loops around {ref.stmt}" if ref.stmt else "loops here"
+    raise illegal(f"there is no loop {ref}", loc, f"{around}: {', '.join(names) or 'none'}")
 
 
 @record

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.checking.build import find_compiler
-from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
+from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.machine.detect import detect
 from codegen.options import GenOptions
 from codegen.source_file import no_region
 from codegen.tune.build import compiler_version
 from codegen.tune.plans.settings import Say, Settings, TunedFile, TunedRegion
+from codegen.tune.plans.sizes import check_known
 from codegen.tune.plans.tuner import tune_region
 from codegen.tune.region import OpenedFile, Subject, open_file
 from codegen.tune.timing import seconds_text
@@ -24,7 +25,8 @@ def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say
     """The plan of a file. InputError for what the user must mend; an interrupt keeps what was found until then."""
     begun = time.monotonic()
     opened = open_file(path, text, options)
-    _check_sizes(opened, settings)
+    if settings.alone:
+        check_known(settings.sizes, opened.subjects, opened.source.name)
     notes: list[Diagnostic] = [*opened.diagnostics]
     if not opened.outcomes:
         notes.append(no_region(path))
@@ -56,15 +58,6 @@ def _untouched(subject: Subject) -> TunedRegion:
     own = subject.outcome.plan
     return TunedRegion(subject.index, subject.title, subject.model.digest, own, own, note="not tuned: interrupted",
                        interrupted=True)  # fmt: skip
-
-
-def _check_sizes(opened: OpenedFile, settings: Settings) -> None:
-    """A size that no region knows is a mistake."""
-    known = sorted({i.text for s in opened.subjects for i in s.harness.memory.ints})
-    for name in settings.sizes:
-        if settings.alone and opened.subjects and name not in known:
-            raise InputError("unknown-parameter", f"no region of {opened.source.name} has a size `{name}`",
-                             Loc("--size"), f"sizes: {', '.join(known) or 'none'}")  # fmt: skip
 
 
 def _said(opened: OpenedFile, r: TunedRegion) -> Diagnostic:

@@ -82,7 +82,7 @@ class Parameters:
             return Name(self.params[e])
         if e.kind == "number" and e.text.rstrip("uUlL").isdigit():
             return Int(int(e.text.rstrip("uUlL")))
-        if e.kind == "cast" and e.text in ("long", "int", "unsigned long"):
+        if e.kind == "cast" and e.text in ("long", "int", "unsigned long long"):
             return self.value(e.kids[0])
         kids = [self.value(k) for k in e.kids]
         if e.kind == "call" and e.text in _FITS and len(kids) == 1:

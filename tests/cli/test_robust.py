@@ -121,7 +121,7 @@ def test_twelve_loops_deep(folder: Path, run: Run) -> None:
     start = processor_seconds()
     code, out, err = gen(run, text, "--timeout", "10")
     assert code == 0 and processor_seconds() - start < 20
-    assert kept(out, text) or "for (long i0" in out
+    assert kept(out, text) or "for (tw_index i0" in out
     assert "[timeout]" in err or "region-refused" not in err
 
 
@@ -295,7 +295,7 @@ def test_an_empty_region(folder: Path, run: Run) -> None:
 
 def test_regions_and_macros(folder: Path, run: Run) -> None:
     code, out, err = gen(run, "#define ALL for (int i = 0; i < n; i++) A[i] = 0.0;\n" + wrapped("    ALL\n"))
-    assert code == 0 and "for (long i" in out and out.count("#define ALL") == 1
+    assert code == 0 and "for (tw_index i" in out and out.count("#define ALL") == 1
     text = '#define SCOP _Pragma("scop")\n' + wrapped(LOOP).replace("#pragma scop", "SCOP")
     code, out, err = gen(run, text)
     assert code == 1 and "[unbalanced-scop]" in err
@@ -308,7 +308,7 @@ def test_two_regions_in_one_function(folder: Path, run: Run) -> None:
     text = wrapped(f"{LOOP}#pragma endscop\n    A[0]++;\n#pragma scop\n{LOOP}")
     code, out, err = gen(run, text)
     assert code == 0 and "region-refused" not in err
-    assert out.count("for (long i") == 4 and out.index("A[0]++;") > out.index("for (long i")  # for threads, and without
+    assert out.count("for (tw_index i") == 4 and out.index("A[0]++;") > out.index("for (tw_index i")  # threads or not
     assert "region 1 of f" in out and "region 2 of f" in out
 
 

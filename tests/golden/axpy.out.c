@@ -2,18 +2,25 @@
  * options: --target=openmp --machine=generic
  * plan: 2b3f4053881d
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -35,11 +42,11 @@ void axpy(int n, double a, const double *x, double *y)
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(y, 0, n), TW_SPAN(x, 0, n) })) {
         if ((double)n < TW_PARALLEL_MIN) {
 #pragma omp simd
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
             y[i] += a * x[i];
         } else {
 #pragma omp parallel for simd firstprivate(n, x, y)
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
             y[i] += a * x[i];
         }
       } else {

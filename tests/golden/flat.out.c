@@ -2,15 +2,22 @@
  * options: --target=openmp --machine=generic
  * plan: d9d624f9964d
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 typedef float tw_f32x4u __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
 /* The vector of 4 elements that begins at one, wherever that is. */
@@ -28,11 +35,11 @@ typedef int tw_f32x4u_places __attribute__((vector_size(16)));
 #define tw_f32x4u_high(x, y) TW_F32X4U_PICK(x, y, 2, 6, 3, 7)
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -45,7 +52,7 @@ TW_INLINE int tw_apart(int written, int all, const tw_span *s)
   return apart;
 }
 #endif
-#define TW_ROWS(p, first, past, n) tw_span_of((unsigned long)(p), sizeof *(p) * (unsigned long)(n), first, past)
+#define TW_ROWS(p, first, past, n) tw_span_of((tw_address)(p), sizeof *(p) * (unsigned long long)(n), first, past)
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
 {
@@ -92,22 +99,22 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
         if (n >= 1) {
           if (m >= 128) {
 #pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
-            for (long it = 0; it < (long)n - 63; it += 64) { /* tiles of 64 */
-              for (long jt = 0; jt < (long)m - 127; jt += 128) { /* tiles of 128 */
-                const long i_end = it + 64;
-                long i = it;
+            for (tw_index it = 0; it < (tw_index)n - 63; it += 64) { /* tiles of 64 */
+              for (tw_index jt = 0; jt < (tw_index)m - 127; jt += 128) { /* tiles of 128 */
+                const tw_index i_end = it + 64;
+                tw_index i = it;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = jt;
+                  tw_index j = jt;
                   for (; j + 3 < jt + 128; j += 4) { /* 4 turned */
                     TW_S1_STEPS_X4();
                   }
                 }
               }
               {
-                const long i_end = it + 64;
-                long i = it;
+                const tw_index i_end = it + 64;
+                tw_index i = it;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = (long)m - m % 128;
+                  tw_index j = (tw_index)m - m % 128;
                   for (; j + 3 < m; j += 4) { /* 4 turned */
                     TW_S1_STEPS_X4();
                   }
@@ -125,11 +132,11 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
           if (m <= 127 || n % 64 >= 1) {
             if (m <= 127) {
 #pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
-              for (long it = 0; it < n; it += 64) { /* tiles of 64 */
-                const long i_end = tw_min(n, it + 64);
-                long i = it;
+              for (tw_index it = 0; it < n; it += 64) { /* tiles of 64 */
+                const tw_index i_end = tw_min(n, it + 64);
+                tw_index i = it;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = 0;
+                  tw_index j = 0;
                   for (; j + 3 < m; j += 4) { /* 4 turned */
                     TW_S1_STEPS_X4();
                   }
@@ -142,7 +149,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                   }
                 }
                 for (; i + 3 < i_end; i += 4) { /* one vector at a time */
-                  long j = 0;
+                  tw_index j = 0;
                   for (; j + 3 < m; j += 4) { /* 4 turned */
                     TW_S1_STEPS_X4_2();
                   }
@@ -151,15 +158,15 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                                                             src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
                 for (; i < i_end; i++) /* the rest */
-                  for (long j = 0; j < m; j++) /* inside the tile */
+                  for (tw_index j = 0; j < m; j++) /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
               }
             } else {
-              for (long jt = 0; jt < m; jt += 128) { /* tiles of 128 */
-                const long i_end = n;
-                long i = (long)n - n % 64;
+              for (tw_index jt = 0; jt < m; jt += 128) { /* tiles of 128 */
+                const tw_index i_end = n;
+                tw_index i = (tw_index)n - n % 64;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = jt;
+                  tw_index j = jt;
                   for (; j + 3 < tw_min(m, jt + 128); j += 4) { /* 4 turned */
                     TW_S1_STEPS_X4();
                   }
@@ -172,7 +179,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                   }
                 }
                 for (; i + 3 < i_end; i += 4) { /* one vector at a time */
-                  long j = jt;
+                  tw_index j = jt;
                   for (; j + 3 < tw_min(m, jt + 128); j += 4) { /* 4 turned */
                     TW_S1_STEPS_X4_2();
                   }
@@ -181,7 +188,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                                                             src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
                 for (; i < i_end; i++) /* the rest */
-                  for (long j = jt; j < tw_min(m, jt + 128); j++) /* inside the tile */
+                  for (tw_index j = jt; j < tw_min(m, jt + 128); j++) /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
               }
             }

@@ -2,15 +2,22 @@
  * options: --target=openmp --machine=generic --prefix=mine
  * plan: d9d624f9964d
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef MINE_INDEX
+#define MINE_INDEX
+typedef long long mine_index; /* 64 bits on every machine */
+#endif
+#ifndef MINE_ADDRESS
+#define MINE_ADDRESS
+typedef __UINTPTR_TYPE__ mine_address; /* as wide as a pointer */
+#endif
 #define MINE_INLINE static inline __attribute__((unused))
 #ifndef MINE_PARALLEL_MIN
 #define MINE_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef MINE_MIN
 #define MINE_MIN
-MINE_INLINE long mine_min(long a, long b) { return a < b ? a : b; }
-MINE_INLINE long mine_max(long a, long b) { return a > b ? a : b; }
+MINE_INLINE mine_index mine_min(mine_index a, mine_index b) { return a < b ? a : b; }
+MINE_INLINE mine_index mine_max(mine_index a, mine_index b) { return a > b ? a : b; }
 #endif
 typedef float mine_f32x4u __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
 /* The vector of 4 elements that begins at one, wherever that is. */
@@ -28,11 +35,11 @@ typedef int mine_f32x4u_places __attribute__((vector_size(16)));
 #define mine_f32x4u_high(x, y) MINE_F32X4U_PICK(x, y, 2, 6, 3, 7)
 #ifndef MINE_SPAN
 /* Memory from the element (or row) first to before past. */
-#define MINE_SPAN(p, first, past) mine_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } mine_span;
-MINE_INLINE mine_span mine_span_of(unsigned long p, unsigned long size, long first, long past)
+#define MINE_SPAN(p, first, past) mine_span_of((mine_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } mine_span;
+MINE_INLINE mine_span mine_span_of(unsigned long long p, unsigned long long size, mine_index first, mine_index past)
 {
-  const mine_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const mine_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -45,7 +52,7 @@ MINE_INLINE int mine_apart(int written, int all, const mine_span *s)
   return apart;
 }
 #endif
-#define MINE_ROWS(p, first, past, n) mine_span_of((unsigned long)(p), sizeof *(p) * (unsigned long)(n), first, past)
+#define MINE_ROWS(p, first, past, n) mine_span_of((mine_address)(p), sizeof *(p) * (unsigned long long)(n), first, past)
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
 {
@@ -98,22 +105,22 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
         if (n >= 1) {
           if (m >= 128) {
 #pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
-            for (long it = 0; it < (long)n - 63; it += 64) { /* tiles of 64 */
-              for (long jt = 0; jt < (long)m - 127; jt += 128) { /* tiles of 128 */
-                const long i_end = it + 64;
-                long i = it;
+            for (mine_index it = 0; it < (mine_index)n - 63; it += 64) { /* tiles of 64 */
+              for (mine_index jt = 0; jt < (mine_index)m - 127; jt += 128) { /* tiles of 128 */
+                const mine_index i_end = it + 64;
+                mine_index i = it;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = jt;
+                  mine_index j = jt;
                   for (; j + 3 < jt + 128; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
                 }
               }
               {
-                const long i_end = it + 64;
-                long i = it;
+                const mine_index i_end = it + 64;
+                mine_index i = it;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = (long)m - m % 128;
+                  mine_index j = (mine_index)m - m % 128;
                   for (; j + 3 < m; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
@@ -131,11 +138,11 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
           if (m <= 127 || n % 64 >= 1) {
             if (m <= 127) {
 #pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN) firstprivate(dst, ld, m, n, src)
-              for (long it = 0; it < n; it += 64) { /* tiles of 64 */
-                const long i_end = mine_min(n, it + 64);
-                long i = it;
+              for (mine_index it = 0; it < n; it += 64) { /* tiles of 64 */
+                const mine_index i_end = mine_min(n, it + 64);
+                mine_index i = it;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = 0;
+                  mine_index j = 0;
                   for (; j + 3 < m; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
@@ -148,7 +155,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                   }
                 }
                 for (; i + 3 < i_end; i += 4) { /* one vector at a time */
-                  long j = 0;
+                  mine_index j = 0;
                   for (; j + 3 < m; j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4_2();
                   }
@@ -157,15 +164,15 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                                                                 src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
                 for (; i < i_end; i++) /* the rest */
-                  for (long j = 0; j < m; j++) /* inside the tile */
+                  for (mine_index j = 0; j < m; j++) /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
               }
             } else {
-              for (long jt = 0; jt < m; jt += 128) { /* tiles of 128 */
-                const long i_end = n;
-                long i = (long)n - n % 64;
+              for (mine_index jt = 0; jt < m; jt += 128) { /* tiles of 128 */
+                const mine_index i_end = n;
+                mine_index i = (mine_index)n - n % 64;
                 for (; i + 7 < i_end; i += 8) { /* 8 at a time */
-                  long j = jt;
+                  mine_index j = jt;
                   for (; j + 3 < mine_min(m, jt + 128); j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4();
                   }
@@ -178,7 +185,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                   }
                 }
                 for (; i + 3 < i_end; i += 4) { /* one vector at a time */
-                  long j = jt;
+                  mine_index j = jt;
                   for (; j + 3 < mine_min(m, jt + 128); j += 4) { /* 4 turned */
                     MINE_S1_STEPS_X4_2();
                   }
@@ -187,7 +194,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                                                                 src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
                 for (; i < i_end; i++) /* the rest */
-                  for (long j = jt; j < mine_min(m, jt + 128); j++) /* inside the tile */
+                  for (mine_index j = jt; j < mine_min(m, jt + 128); j++) /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
               }
             }

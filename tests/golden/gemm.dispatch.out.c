@@ -2,23 +2,30 @@
  * options: --target=openmp --machine=generic --dispatch
  * plan: e159f4258767
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -37,15 +44,15 @@ TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 #ifndef TW_PANELS
 #define TW_PANELS
 /* How many pieces of `d` cover `n`; and `n` in equal shares of about `most`, each a multiple of `unit`. */
-TW_INLINE long tw_panels(long n, long d) { return (n + d - 1) / d; }
-TW_INLINE long tw_share(long n, long most, long unit)
+TW_INLINE tw_index tw_panels(tw_index n, tw_index d) { return (n + d - 1) / d; }
+TW_INLINE tw_index tw_share(tw_index n, tw_index most, tw_index unit)
 { return tw_panels(tw_panels(n, tw_panels(n, most)), unit) * unit; }
 #endif
 #ifndef TW_CACHES
 #define TW_CACHES
 /* A data cache: bytes, ways, and how many cores share it. */
 typedef struct {
-  long bytes, ways, cores;
+  tw_index bytes, ways, cores;
 } tw_cache;
 #if defined(__aarch64__) && !(defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 128)
 #define TW_ASSUMED { { 65536, 4, 1 }, { 524288, 8, 1 }, { 0, 0, 0 } }
@@ -81,28 +88,28 @@ static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found)
     else
       __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "0"(leaf), "2"(index));
   }
-  found->ways = (long)(b >> 22) + 1;
-  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((long)c + 1);
-  found->cores = (long)(a >> 14 & 4095) + 1;
+  found->ways = (tw_index)(b >> 22) + 1;
+  found->bytes = found->ways * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * ((tw_index)c + 1);
+  found->cores = (tw_index)(a >> 14 & 4095) + 1;
   return !(a & 31) ? -1 : (a & 31) == 2 ? 0 : (int)(a >> 5 & 7);
 }
 #elif defined(__aarch64__) && defined(__linux__)
 /* A system call; unlike the library's it leaves errno alone. */
-static __attribute__((cold)) long tw_system(long number, long a, const void *b, long c)
+static __attribute__((cold)) tw_index tw_system(tw_index number, tw_index a, const void *b, tw_index c)
 {
-  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
+  register tw_index x8 __asm__("x8") = number, x0 __asm__("x0") = a, x2 __asm__("x2") = c, x3 __asm__("x3") = 0;
   register const void *x1 __asm__("x1") = b;
   __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory", "cc");
   return x0;
 }
 /* What a file of sysfs tells: a number, how many are in a list such as 0-3,8, or the code of a first letter. */
-static __attribute__((cold)) long tw_told(long folder, const char *name, int list)
+static __attribute__((cold)) tw_index tw_told(tw_index folder, const char *name, int list)
 {
   char text[256] = "";
-  const long file = tw_system(56, folder, name, 0), length = tw_system(63, file, text, sizeof text);
-  long n = 0, first = -1, members = 0;
+  const tw_index file = tw_system(56, folder, name, 0), length = tw_system(63, file, text, sizeof text);
+  tw_index n = 0, first = -1, members = 0;
   tw_system(57, file, 0, 0);
-  for (long i = 0; i < length; i++) {
+  for (tw_index i = 0; i < length; i++) {
     if (text[i] >= '0' && text[i] <= '9')
       n = 10 * n % 1000000000 + text[i] - '0';
     else if (text[i] == 'K')
@@ -118,7 +125,7 @@ static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found)
 {
   char path[] = "/sys/devices/system/cpu/cpu0/cache/index0";
   path[sizeof path - 2] = (char)('0' + index);
-  const long folder = tw_system(56, -100, path, 0), kind = tw_told(folder, "type", 0);
+  const tw_index folder = tw_system(56, -100, path, 0), kind = tw_told(folder, "type", 0);
   const int level = folder < 0 ? -1 : kind == 'D' || kind == 'U' ? (int)tw_told(folder, "level", 0) : 0;
   found->bytes = tw_told(folder, "size", 0);
   found->ways = tw_told(folder, "ways_of_associativity", 0);
@@ -131,9 +138,9 @@ static __attribute__((cold)) int tw_ask_cache(int index, tw_cache *found) { retu
 #endif
 /* What blocks are computed from. */
 typedef struct {
-  long way, ways, first;     /* the first cache: bytes of a way, ways, bytes of all but half a way */
-  long second, inner, cores; /* the second one: bytes, those of all but two ways, cores that share it */
-  long third;                /* bytes of the third one; 0: there is none */
+  tw_index way, ways, first;     /* the first cache: bytes of a way, ways, bytes of all but half a way */
+  tw_index second, inner, cores; /* the second one: bytes, those of all but two ways, cores that share it */
+  tw_index third;                /* bytes of the third one; 0: there is none */
 } tw_caches;
 /* All levels: as given, as the processor tells them where that makes sense, or as assumed. */
 static __attribute__((cold)) tw_caches tw_ask_caches(const tw_cache *assumed)
@@ -151,7 +158,7 @@ static __attribute__((cold)) tw_caches tw_ask_caches(const tw_cache *assumed)
   told[2].bytes = tw_min(told[2].bytes, 2097152 * tw_max(1, told[2].cores));
   for (int k = 0; k < 3; k++)
     level[k] = given[k].bytes > 0 ? given[k] : sound ? told[k + 1] : assumed[k];
-  const long n1 = tw_max(1, level[0].ways), n2 = level[1].ways;
+  const tw_index n1 = tw_max(1, level[0].ways), n2 = level[1].ways;
   const tw_caches found = { level[0].bytes / n1, n1, level[0].bytes * (2 * n1 - 1) / (2 * n1), level[1].bytes,
                             n2 > 2 ? level[1].bytes * (n2 - 2) / n2 : level[1].bytes / 2,
                             tw_max(1, level[1].cores), level[2].bytes < level[1].bytes ? 0 : level[2].bytes };
@@ -177,27 +184,27 @@ TW_INLINE tw_caches tw_known_caches(void)
  * bytes for each of nr columns. Down columns of the result, slivers of both operands fill the first cache, and rows the
  * second; `along` its rows, a sliver of the left operand fills about the first, and rows and a run of columns the
  * second. */
-TW_INLINE long tw_fit_depth(long mr, long row, long nr, long column, int along)
+TW_INLINE tw_index tw_fit_depth(tw_index mr, tw_index row, tw_index nr, tw_index column, int along)
 {
   const tw_caches c = tw_known_caches();
-  const long left = mr * row, both = left + nr * column;
+  const tw_index left = mr * row, both = left + nr * column;
   if (along)
     return tw_max(1, tw_min(1024, tw_max(tw_max(1, c.ways - 2) * c.way / left, 3072 / row)));
   return tw_max(1, tw_max((c.ways - 1) * left / both * c.way / left, c.first / both));
 }
-TW_INLINE long tw_fit_rows(long deep, long mr, long row, int along, long threads)
+TW_INLINE tw_index tw_fit_rows(tw_index deep, tw_index mr, tw_index row, int along, tw_index threads)
 {
   const tw_caches c = tw_known_caches();
-  const long all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
-  const long rows = share / (deep * row);
+  const tw_index all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
+  const tw_index rows = share / (deep * row);
   return tw_max(mr, (along ? rows : tw_min(rows, 256)) / mr * mr);
 }
-TW_INLINE long tw_fit_run(long deep, long nr, long column, int along, long threads)
+TW_INLINE tw_index tw_fit_run(tw_index deep, tw_index nr, tw_index column, int along, tw_index threads)
 {
   const tw_caches c = tw_known_caches();
   return along ? tw_max(nr, c.second / (2 * tw_min(threads, c.cores) * deep * column) / nr * nr) : nr;
 }
-TW_INLINE long tw_fit_columns(long deep, long nr, long column)
+TW_INLINE tw_index tw_fit_columns(tw_index deep, tw_index nr, tw_index column)
 {
   const tw_caches c = tw_known_caches();
   return c.third ? tw_max(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
@@ -206,11 +213,12 @@ TW_INLINE long tw_fit_columns(long deep, long nr, long column)
 
 #ifndef TW_ALLOC
 #define TW_ALLOC
-TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
+TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (tw_address)p % 64) % 64; }
 /* Memory on a cache line of its own, or a null pointer. What to free stands just before it. */
-TW_INLINE void *tw_alloc(long bytes)
+TW_INLINE void *tw_alloc(tw_index bytes)
 {
-  char *const raw = (char *)__builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
+  char *const raw =
+      (tw_index)(tw_address)bytes == bytes ? (char *)__builtin_malloc((tw_address)bytes + 64 + sizeof(void *)) : 0;
   void **const start = raw ? tw_align(raw + sizeof(void *)) : 0;
   if (raw)
     start[-1] = raw;
@@ -222,30 +230,30 @@ TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
-TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
-TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
+TW_INLINE tw_index tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE tw_index tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE tw_index tw_thread(void) { return omp_get_thread_num(); }
 #else
-TW_INLINE long tw_max_threads(void) { return 1; }
-TW_INLINE long tw_team_size(void) { return 1; }
-TW_INLINE long tw_thread(void) { return 0; }
+TW_INLINE tw_index tw_max_threads(void) { return 1; }
+TW_INLINE tw_index tw_team_size(void) { return 1; }
+TW_INLINE tw_index tw_thread(void) { return 0; }
 #endif
 #endif
 #ifndef TW_DEAL
 #define TW_DEAL
 /* How many of `panels` make a task, beside `others` pieces of the other side: there are about three for each thread. */
-TW_INLINE long tw_deal_columns(long team, long others, long panels)
+TW_INLINE tw_index tw_deal_columns(tw_index team, tw_index others, tw_index panels)
 { return tw_panels(panels, tw_max(1, tw_min(panels, tw_panels(3 * team, others)))); }
 /* Rows of tiles that make a task, at most `most` of them: those with which the team is done first, if a panel takes as
  * long to come as a tile to be computed. */
-TW_INLINE long tw_deal_rows(long team, long rows, long columns, long most)
+TW_INLINE tw_index tw_deal_rows(tw_index team, tw_index rows, tw_index columns, tw_index most)
 {
-  const long fewest = tw_panels(rows, tw_max(1, most));
-  long best = tw_panels(rows, fewest), least = 0;
-  for (long pieces = fewest; pieces <= tw_max(fewest, tw_min(rows, 3 * team)); pieces++) {
-    const long tall = tw_panels(rows, pieces), down = tw_panels(rows, tall),
+  const tw_index fewest = tw_panels(rows, tw_max(1, most));
+  tw_index best = tw_panels(rows, fewest), least = 0;
+  for (tw_index pieces = fewest; pieces <= tw_max(fewest, tw_min(rows, 3 * team)); pieces++) {
+    const tw_index tall = tw_panels(rows, pieces), down = tw_panels(rows, tall),
         wide = tw_deal_columns(team, down, columns);
-    const long time = tw_panels(down * tw_panels(columns, wide), team) * (tall * wide + tall + wide);
+    const tw_index time = tw_panels(down * tw_panels(columns, wide), team) * (tall * wide + tall + wide);
     if (pieces == fewest || time < least)
       best = tall, least = time;
   }
@@ -256,11 +264,11 @@ TW_INLINE long tw_deal_rows(long team, long rows, long columns, long most)
 #define TW_GRID
 /* Threads as a grid over the tiles of the result: how many rows of threads leave the busiest one the fewest tiles. Of
  * equals, the one that splits the longer side. */
-TW_INLINE long tw_grid(long threads, long rows, long columns)
+TW_INLINE tw_index tw_grid(tw_index threads, tw_index rows, tw_index columns)
 {
-  long best = threads, least = tw_panels(rows, threads) * columns;
-  for (long down = threads - 1; down >= 1; down--) {
-    const long tiles = tw_panels(rows, down) * tw_panels(columns, threads / down);
+  tw_index best = threads, least = tw_panels(rows, threads) * columns;
+  for (tw_index down = threads - 1; down >= 1; down--) {
+    const tw_index tiles = tw_panels(rows, down) * tw_panels(columns, threads / down);
     if (threads % down == 0 && (tiles < least || (tiles == least && columns > rows)))
       best = down, least = tiles;
   }
@@ -271,10 +279,10 @@ TW_INLINE long tw_grid(long threads, long rows, long columns)
 #define TW_KEEP_ORDER() __asm__ volatile("" ::: "memory")
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
-  __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
+  __builtin_prefetch((const void *)((tw_address)(p) + (tw_address)(n) * sizeof *(p)), write)
 /* The same, not further than into the second cache. */
 #define TW_PREFETCH_FAR(p, n) \
-  __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), 0, 2)
+  __builtin_prefetch((const void *)((tw_address)(p) + (tw_address)(n) * sizeof *(p)), 0, 2)
 /* A value that stays the same: compilers find out anew what follows from it. */
 #define TW_ANEW(x) __asm__("" : "+r"(x))
 /* An address that compilers keep, or compute in each step: elements at distances known when the program runs have more
@@ -381,8 +389,8 @@ typedef tw_f64x2 tw_vec_f64;
  * makes an element add(acc, mul(a, b)), where acc is its old value, a one of TW_F64_ADD_MUL_MR values and b one of
  * TW_F64_ADD_MUL_NR. A line at far + step * apart is fetched meanwhile, if apart is not 0. */
 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
-    int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
-    double *restrict c, long ldc, const double *far, long apart)
+    int rows, int vectors, tw_index k, const double *restrict a, tw_index a_row, tw_index a_step,
+    const double *restrict b, double *restrict c, tw_index ldc, const double *far, tw_index apart)
 {
   double *row[TW_F64_ADD_MUL_MR];
   tw_vec_f64 acc[TW_F64_ADD_MUL_MR][TW_F64_ADD_MUL_NV];
@@ -394,7 +402,7 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
     TW_UNROLL for (int j = 0; j < vectors; j++)
       acc[i][j] = tw_vec_load_f64(row[i] + TW_F64_ADD_MUL_LANES * j);
   }
-  TW_STEPS for (long p = 0; p < k; p++) {
+  TW_STEPS for (tw_index p = 0; p < k; p++) {
     a += a_step;
     if (a_step > 1)
       TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR; l += 8)
@@ -426,9 +434,9 @@ __attribute__((always_inline)) static inline void tw_f64_add_mul_tile(
       tw_vec_store_f64(row[i] + TW_F64_ADD_MUL_LANES * j, acc[i][j]);
 }
 /* The smallest of these tiles that holds m x n elements. */
-__attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, const double *restrict a,
-                                                     const double *restrict b, double *restrict c, long ldc,
-                                                     const double *far, long apart)
+__attribute__((noinline)) static void tw_f64_add_mul(tw_index m, tw_index n, tw_index k, const double *restrict a,
+                                                     const double *restrict b, double *restrict c, tw_index ldc,
+                                                     const double *far, tw_index apart)
 {
   if (TW_F64_ADD_MUL_LOW < TW_F64_ADD_MUL_MR && m <= TW_F64_ADD_MUL_LOW && n > TW_F64_ADD_MUL_NR - TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_LOW, TW_F64_ADD_MUL_NV, k, a, 1, TW_F64_ADD_MUL_MR, b, c, ldc, far, apart);
@@ -458,8 +466,8 @@ __attribute__((noinline)) static void tw_f64_add_mul(long m, long n, long k, con
 }
 /* The same for all rows, where those of a lie, lda apart. */
 __attribute__((noinline, unused)) static void tw_f64_add_mul_rows(
-    long n, long k, const double *restrict a, long lda, const double *restrict b, double *restrict c, long ldc,
-    const double *far, long apart)
+    tw_index n, tw_index k, const double *restrict a, tw_index lda, const double *restrict b, double *restrict c,
+    tw_index ldc, const double *far, tw_index apart)
 {
   if (n <= TW_F64_ADD_MUL_LANES)
     tw_f64_add_mul_tile(TW_F64_ADD_MUL_MR, 1, k, a, lda, 1, b, c, ldc, far, apart);
@@ -479,15 +487,16 @@ __attribute__((noinline, unused)) static void tw_f64_add_mul_rows(
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi,bmi2,tune=skylake-avx512")))
 #ifndef TW_MIN_AVX512
 #define TW_MIN_AVX512
-TW_AVX512_TUNED TW_INLINE long tw_min_avx512(long a, long b) { return a < b ? a : b; }
-TW_AVX512_TUNED TW_INLINE long tw_max_avx512(long a, long b) { return a > b ? a : b; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_min_avx512(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_max_avx512(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #ifndef TW_SPAN_AVX512
-#define TW_SPAN_AVX512(p, first, past) tw_span_of_avx512((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span_avx512;
-TW_AVX512_TUNED TW_INLINE tw_span_avx512 tw_span_of_avx512(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN_AVX512(p, first, past) tw_span_of_avx512((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span_avx512;
+TW_AVX512_TUNED TW_INLINE tw_span_avx512 tw_span_of_avx512(unsigned long long p, unsigned long long size,
+                                                           tw_index first, tw_index past)
 {
-  const tw_span_avx512 s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span_avx512 s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 TW_AVX512_TUNED TW_INLINE int tw_apart_avx512(int written, int all, const tw_span_avx512 *s)
@@ -501,8 +510,8 @@ TW_AVX512_TUNED TW_INLINE int tw_apart_avx512(int written, int all, const tw_spa
 #endif
 #ifndef TW_PANELS_AVX512
 #define TW_PANELS_AVX512
-TW_AVX512_TUNED TW_INLINE long tw_panels_avx512(long n, long d) { return (n + d - 1) / d; }
-TW_AVX512_TUNED TW_INLINE long tw_share_avx512(long n, long most, long unit)
+TW_AVX512_TUNED TW_INLINE tw_index tw_panels_avx512(tw_index n, tw_index d) { return (n + d - 1) / d; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_share_avx512(tw_index n, tw_index most, tw_index unit)
 { return tw_panels_avx512(tw_panels_avx512(n, tw_panels_avx512(n, most)), unit) * unit; }
 #endif
 #ifndef TW_CACHES_AVX512
@@ -523,29 +532,32 @@ TW_AVX512_TUNED TW_INLINE tw_caches tw_known_caches_avx512(void)
   }
   return found;
 }
-TW_AVX512_TUNED TW_INLINE long tw_fit_depth_avx512(long mr, long row, long nr, long column, int along)
+TW_AVX512_TUNED TW_INLINE tw_index tw_fit_depth_avx512(tw_index mr, tw_index row, tw_index nr, tw_index column,
+                                                       int along)
 {
   const tw_caches c = tw_known_caches_avx512();
-  const long left = mr * row, both = left + nr * column;
+  const tw_index left = mr * row, both = left + nr * column;
   if (along)
     return tw_max_avx512(1,
                          tw_min_avx512(1024, tw_max_avx512(tw_max_avx512(1, c.ways - 2) * c.way / left, 3072 / row)));
   return tw_max_avx512(1, tw_max_avx512((c.ways - 1) * left / both * c.way / left, c.first / both));
 }
-TW_AVX512_TUNED TW_INLINE long tw_fit_rows_avx512(long deep, long mr, long row, int along, long threads)
+TW_AVX512_TUNED TW_INLINE tw_index tw_fit_rows_avx512(tw_index deep, tw_index mr, tw_index row, int along,
+                                                      tw_index threads)
 {
   const tw_caches c = tw_known_caches_avx512();
-  const long all = along ? c.second / 8 * 3 : c.inner,
+  const tw_index all = along ? c.second / 8 * 3 : c.inner,
       share = c.cores > 1 ? all / tw_min_avx512(threads, c.cores) : all;
-  const long rows = share / (deep * row);
+  const tw_index rows = share / (deep * row);
   return tw_max_avx512(mr, (along ? rows : tw_min_avx512(rows, 256)) / mr * mr);
 }
-TW_AVX512_TUNED TW_INLINE long tw_fit_run_avx512(long deep, long nr, long column, int along, long threads)
+TW_AVX512_TUNED TW_INLINE tw_index tw_fit_run_avx512(tw_index deep, tw_index nr, tw_index column, int along,
+                                                     tw_index threads)
 {
   const tw_caches c = tw_known_caches_avx512();
   return along ? tw_max_avx512(nr, c.second / (2 * tw_min_avx512(threads, c.cores) * deep * column) / nr * nr) : nr;
 }
-TW_AVX512_TUNED TW_INLINE long tw_fit_columns_avx512(long deep, long nr, long column)
+TW_AVX512_TUNED TW_INLINE tw_index tw_fit_columns_avx512(tw_index deep, tw_index nr, tw_index column)
 {
   const tw_caches c = tw_known_caches_avx512();
   return c.third ? tw_max_avx512(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
@@ -553,10 +565,11 @@ TW_AVX512_TUNED TW_INLINE long tw_fit_columns_avx512(long deep, long nr, long co
 #endif
 #ifndef TW_ALLOC_AVX512
 #define TW_ALLOC_AVX512
-TW_AVX512_TUNED TW_INLINE void *tw_align_avx512(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
-TW_AVX512_TUNED TW_INLINE void *tw_alloc_avx512(long bytes)
+TW_AVX512_TUNED TW_INLINE void *tw_align_avx512(void *p) { return (char *)p + (64 - (tw_address)p % 64) % 64; }
+TW_AVX512_TUNED TW_INLINE void *tw_alloc_avx512(tw_index bytes)
 {
-  char *const raw = (char *)__builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
+  char *const raw =
+      (tw_index)(tw_address)bytes == bytes ? (char *)__builtin_malloc((tw_address)bytes + 64 + sizeof(void *)) : 0;
   void **const start = raw ? tw_align_avx512(raw + sizeof(void *)) : 0;
   if (raw)
     start[-1] = raw;
@@ -568,27 +581,27 @@ TW_AVX512_TUNED TW_INLINE void tw_free_avx512(void *p) { __builtin_free(((void *
 #define TW_THREADS_AVX512
 #ifdef _OPENMP
 #include <omp.h>
-TW_AVX512_TUNED TW_INLINE long tw_max_threads_avx512(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
-TW_AVX512_TUNED TW_INLINE long tw_team_size_avx512(void) { return omp_get_num_threads(); }
-TW_AVX512_TUNED TW_INLINE long tw_thread_avx512(void) { return omp_get_thread_num(); }
+TW_AVX512_TUNED TW_INLINE tw_index tw_max_threads_avx512(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_AVX512_TUNED TW_INLINE tw_index tw_team_size_avx512(void) { return omp_get_num_threads(); }
+TW_AVX512_TUNED TW_INLINE tw_index tw_thread_avx512(void) { return omp_get_thread_num(); }
 #else
-TW_AVX512_TUNED TW_INLINE long tw_max_threads_avx512(void) { return 1; }
-TW_AVX512_TUNED TW_INLINE long tw_team_size_avx512(void) { return 1; }
-TW_AVX512_TUNED TW_INLINE long tw_thread_avx512(void) { return 0; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_max_threads_avx512(void) { return 1; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_team_size_avx512(void) { return 1; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_thread_avx512(void) { return 0; }
 #endif
 #endif
 #ifndef TW_DEAL_AVX512
 #define TW_DEAL_AVX512
-TW_AVX512_TUNED TW_INLINE long tw_deal_columns_avx512(long team, long others, long panels)
+TW_AVX512_TUNED TW_INLINE tw_index tw_deal_columns_avx512(tw_index team, tw_index others, tw_index panels)
 { return tw_panels_avx512(panels, tw_max_avx512(1, tw_min_avx512(panels, tw_panels_avx512(3 * team, others)))); }
-TW_AVX512_TUNED TW_INLINE long tw_deal_rows_avx512(long team, long rows, long columns, long most)
+TW_AVX512_TUNED TW_INLINE tw_index tw_deal_rows_avx512(tw_index team, tw_index rows, tw_index columns, tw_index most)
 {
-  const long fewest = tw_panels_avx512(rows, tw_max_avx512(1, most));
-  long best = tw_panels_avx512(rows, fewest), least = 0;
-  for (long pieces = fewest; pieces <= tw_max_avx512(fewest, tw_min_avx512(rows, 3 * team)); pieces++) {
-    const long tall = tw_panels_avx512(rows, pieces), down = tw_panels_avx512(rows, tall),
+  const tw_index fewest = tw_panels_avx512(rows, tw_max_avx512(1, most));
+  tw_index best = tw_panels_avx512(rows, fewest), least = 0;
+  for (tw_index pieces = fewest; pieces <= tw_max_avx512(fewest, tw_min_avx512(rows, 3 * team)); pieces++) {
+    const tw_index tall = tw_panels_avx512(rows, pieces), down = tw_panels_avx512(rows, tall),
         wide = tw_deal_columns_avx512(team, down, columns);
-    const long time = tw_panels_avx512(down * tw_panels_avx512(columns, wide), team) * (tall * wide + tall + wide);
+    const tw_index time = tw_panels_avx512(down * tw_panels_avx512(columns, wide), team) * (tall * wide + tall + wide);
     if (pieces == fewest || time < least)
       best = tall, least = time;
   }
@@ -597,11 +610,11 @@ TW_AVX512_TUNED TW_INLINE long tw_deal_rows_avx512(long team, long rows, long co
 #endif
 #ifndef TW_GRID_AVX512
 #define TW_GRID_AVX512
-TW_AVX512_TUNED TW_INLINE long tw_grid_avx512(long threads, long rows, long columns)
+TW_AVX512_TUNED TW_INLINE tw_index tw_grid_avx512(tw_index threads, tw_index rows, tw_index columns)
 {
-  long best = threads, least = tw_panels_avx512(rows, threads) * columns;
-  for (long down = threads - 1; down >= 1; down--) {
-    const long tiles = tw_panels_avx512(rows, down) * tw_panels_avx512(columns, threads / down);
+  tw_index best = threads, least = tw_panels_avx512(rows, threads) * columns;
+  for (tw_index down = threads - 1; down >= 1; down--) {
+    const tw_index tiles = tw_panels_avx512(rows, down) * tw_panels_avx512(columns, threads / down);
     if (threads % down == 0 && (tiles < least || (tiles == least && columns > rows)))
       best = down, least = tiles;
   }
@@ -632,8 +645,8 @@ typedef __m512d tw_vec_f64_avx512;
 #ifndef TW_F64_ADD_MUL__AVX512
 #define TW_F64_ADD_MUL__AVX512
 TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx512(
-    int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
-    double *restrict c, long ldc, const double *far, long apart)
+    int rows, int vectors, tw_index k, const double *restrict a, tw_index a_row, tw_index a_step,
+    const double *restrict b, double *restrict c, tw_index ldc, const double *far, tw_index apart)
 {
   double *row[TW_F64_ADD_MUL_MR_AVX512];
   tw_vec_f64_avx512 acc[TW_F64_ADD_MUL_MR_AVX512][TW_F64_ADD_MUL_NV_AVX512];
@@ -644,7 +657,7 @@ TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul
     TW_UNROLL for (int j = 0; j < vectors; j++)
       acc[i][j] = tw_vec_load_f64_avx512(row[i] + TW_F64_ADD_MUL_LANES_AVX512 * j);
   }
-  TW_STEPS_AVX512 for (long p = 0; p < k; p++) {
+  TW_STEPS_AVX512 for (tw_index p = 0; p < k; p++) {
     a += a_step;
     if (a_step > 1)
       TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR_AVX512; l += 8)
@@ -676,8 +689,8 @@ TW_AVX512_TUNED __attribute__((always_inline)) static inline void tw_f64_add_mul
       tw_vec_store_f64_avx512(row[i] + TW_F64_ADD_MUL_LANES_AVX512 * j, acc[i][j]);
 }
 TW_AVX512_TUNED __attribute__((noinline)) static void tw_f64_add_mul_avx512(
-    long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc,
-    const double *far, long apart)
+    tw_index m, tw_index n, tw_index k, const double *restrict a, const double *restrict b, double *restrict c,
+    tw_index ldc, const double *far, tw_index apart)
 {
   if (TW_F64_ADD_MUL_LOW_AVX512 < TW_F64_ADD_MUL_MR_AVX512 && m <= TW_F64_ADD_MUL_LOW_AVX512
       && n > TW_F64_ADD_MUL_NR_AVX512 - TW_F64_ADD_MUL_LANES_AVX512)
@@ -735,27 +748,27 @@ TW_AVX2 TW_INLINE tw_caches tw_known_caches_avx2(void)
   }
   return found;
 }
-TW_AVX2 TW_INLINE long tw_fit_depth_avx2(long mr, long row, long nr, long column, int along)
+TW_AVX2 TW_INLINE tw_index tw_fit_depth_avx2(tw_index mr, tw_index row, tw_index nr, tw_index column, int along)
 {
   const tw_caches c = tw_known_caches_avx2();
-  const long left = mr * row, both = left + nr * column;
+  const tw_index left = mr * row, both = left + nr * column;
   if (along)
     return tw_max(1, tw_min(1024, tw_max(tw_max(1, c.ways - 2) * c.way / left, 3072 / row)));
   return tw_max(1, tw_max((c.ways - 1) * left / both * c.way / left, c.first / both));
 }
-TW_AVX2 TW_INLINE long tw_fit_rows_avx2(long deep, long mr, long row, int along, long threads)
+TW_AVX2 TW_INLINE tw_index tw_fit_rows_avx2(tw_index deep, tw_index mr, tw_index row, int along, tw_index threads)
 {
   const tw_caches c = tw_known_caches_avx2();
-  const long all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
-  const long rows = share / (deep * row);
+  const tw_index all = along ? c.second / 8 * 3 : c.inner, share = c.cores > 1 ? all / tw_min(threads, c.cores) : all;
+  const tw_index rows = share / (deep * row);
   return tw_max(mr, (along ? rows : tw_min(rows, 256)) / mr * mr);
 }
-TW_AVX2 TW_INLINE long tw_fit_run_avx2(long deep, long nr, long column, int along, long threads)
+TW_AVX2 TW_INLINE tw_index tw_fit_run_avx2(tw_index deep, tw_index nr, tw_index column, int along, tw_index threads)
 {
   const tw_caches c = tw_known_caches_avx2();
   return along ? tw_max(nr, c.second / (2 * tw_min(threads, c.cores) * deep * column) / nr * nr) : nr;
 }
-TW_AVX2 TW_INLINE long tw_fit_columns_avx2(long deep, long nr, long column)
+TW_AVX2 TW_INLINE tw_index tw_fit_columns_avx2(tw_index deep, tw_index nr, tw_index column)
 {
   const tw_caches c = tw_known_caches_avx2();
   return c.third ? tw_max(nr, c.third / (2 * deep * column * nr) * nr) : 256 * nr;
@@ -789,8 +802,8 @@ typedef __m256d tw_vec_f64_avx2;
 #ifndef TW_F64_ADD_MUL__AVX2
 #define TW_F64_ADD_MUL__AVX2
 TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_avx2(
-    int rows, int vectors, long k, const double *restrict a, long a_row, long a_step, const double *restrict b,
-    double *restrict c, long ldc, const double *far, long apart)
+    int rows, int vectors, tw_index k, const double *restrict a, tw_index a_row, tw_index a_step,
+    const double *restrict b, double *restrict c, tw_index ldc, const double *far, tw_index apart)
 {
   double *row[TW_F64_ADD_MUL_MR_AVX2];
   tw_vec_f64_avx2 acc[TW_F64_ADD_MUL_MR_AVX2][TW_F64_ADD_MUL_NV_AVX2];
@@ -801,7 +814,7 @@ TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_av
     TW_UNROLL for (int j = 0; j < vectors; j++)
       acc[i][j] = tw_vec_load_f64_avx2(row[i] + TW_F64_ADD_MUL_LANES_AVX2 * j);
   }
-  TW_STEPS_AVX2 for (long p = 0; p < k; p++) {
+  TW_STEPS_AVX2 for (tw_index p = 0; p < k; p++) {
     a += a_step;
     if (a_step > 1)
       TW_UNROLL for (int l = 0; l < TW_F64_ADD_MUL_MR_AVX2; l += 8)
@@ -833,8 +846,8 @@ TW_AVX2 __attribute__((always_inline)) static inline void tw_f64_add_mul_tile_av
       tw_vec_store_f64_avx2(row[i] + TW_F64_ADD_MUL_LANES_AVX2 * j, acc[i][j]);
 }
 TW_AVX2 __attribute__((noinline)) static void tw_f64_add_mul_avx2(
-    long m, long n, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc,
-    const double *far, long apart)
+    tw_index m, tw_index n, tw_index k, const double *restrict a, const double *restrict b, double *restrict c,
+    tw_index ldc, const double *far, tw_index apart)
 {
   if (TW_F64_ADD_MUL_LOW_AVX2 < TW_F64_ADD_MUL_MR_AVX2 && m <= TW_F64_ADD_MUL_LOW_AVX2
       && n > TW_F64_ADD_MUL_NR_AVX2 - TW_F64_ADD_MUL_LANES_AVX2)
@@ -910,15 +923,15 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
                           (tw_span_avx512[]){ TW_SPAN_AVX512(C, 0, n), TW_SPAN_AVX512(A, 0, n),
                                               TW_SPAN_AVX512(B, 0, p)})) {
         if ((double)n * m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
 #pragma omp simd
-            for (long j = 0; j < m; j++)
+            for (tw_index j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
 #pragma omp parallel for firstprivate(C, m, n)
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
 #pragma omp simd
-            for (long j = 0; j < m; j++)
+            for (tw_index j = 0; j < m; j++)
               C[i][j] *= beta;
         }
         if (n >= 1 && m >= 1 && p >= 1) {
@@ -926,162 +939,166 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
            * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR_AVX512 x
            * TW_F64_ADD_MUL_NR_AVX512. */
           {
-            const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
-            const long tw_nr = TW_F64_ADD_MUL_NR_AVX512; /* columns of a register tile */
-            const long tw_team =
+            const tw_index tw_rows = (tw_index)n, tw_columns = (tw_index)m, tw_depth = (tw_index)p;
+            const tw_index tw_nr = TW_F64_ADD_MUL_NR_AVX512; /* columns of a register tile */
+            const tw_index tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX512)
                     ? tw_max_threads_avx512() : 1;
             /* Packing costs more than it saves: elements of the right operand or of the result are used once, or there
              * are few steps. */
-            const long tw_least = tw_min_avx512(tw_rows, tw_depth);
+            const tw_index tw_least = tw_min_avx512(tw_rows, tw_depth);
             const int tw_small = (tw_team == 1 && tw_least == 1)
                                  || (double)tw_rows * tw_columns * tw_depth
                                      < TW_SIZE(tw_least < 3 ? TW_F64_ADD_MUL_THIN_AVX512 : 3000);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
-            const long tw_deep = TW_SIZE(tw_small ? 1
-                                         : tw_fit_depth_avx512(TW_F64_ADD_MUL_MR_AVX512, (long)sizeof(double), tw_nr,
-                                                        (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512));
-            const long tw_tall = TW_SIZE(tw_small ? 1
-                                         : tw_fit_rows_avx512(tw_deep, TW_F64_ADD_MUL_MR_AVX512, (long)sizeof(double),
-                                                       TW_F64_ADD_MUL_ALONG_AVX512, tw_team));
-            const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns_avx512(tw_deep, tw_nr, (long)sizeof(double)));
+            const tw_index tw_deep = TW_SIZE(tw_small ? 1
+                                             : tw_fit_depth_avx512(
+                                                 TW_F64_ADD_MUL_MR_AVX512, (tw_index)sizeof(double), tw_nr,
+                                                            (tw_index)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512));
+            const tw_index tw_tall = TW_SIZE(tw_small ? 1
+                                             : tw_fit_rows_avx512(
+                                                 tw_deep, TW_F64_ADD_MUL_MR_AVX512, (tw_index)sizeof(double),
+                                                           TW_F64_ADD_MUL_ALONG_AVX512, tw_team));
+            const tw_index tw_wide =
+                TW_SIZE(tw_small ? 1 : tw_fit_columns_avx512(tw_deep, tw_nr, (tw_index)sizeof(double)));
             /* Columns that stay in a cache beside a sliver of the left operand; with the rows, where all are in the
              * second one. */
-            const long tw_held =
+            const tw_index tw_held =
                 tw_small ? tw_nr
-                    : tw_fit_run_avx512(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512, tw_team);
-            const long tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG_AVX512 ? tw_held : 0);
-            const long tw_mc = tw_share_avx512(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX512);
-            const long tw_kc = tw_share_avx512(tw_depth, tw_deep, 1);
+                    : tw_fit_run_avx512(tw_deep, tw_nr, (tw_index)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX512, tw_team);
+            const tw_index tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG_AVX512 ? tw_held : 0);
+            const tw_index tw_mc = tw_share_avx512(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX512);
+            const tw_index tw_kc = tw_share_avx512(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
             /* One thread takes as many as are packed side by side, and fetches the next ones meanwhile. */
-            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX512 > 0
-                                   ? TW_F64_ADD_MUL_GROUP_AVX512 * tw_nr
-                                       : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
-            const long tw_nc =
+            const tw_index tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX512 > 0
+                                       ? TW_F64_ADD_MUL_GROUP_AVX512 * tw_nr
+                                           : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
+            const tw_index tw_nc =
                 tw_share_avx512(tw_columns, tw_min_avx512(tw_max_avx512(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
             const int tw_dealt = tw_team > 4 && tw_rows >= TW_SIZE(192) && tw_columns >= TW_SIZE(512)
                                  && tw_depth >= TW_SIZE(192)
                                  && (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(400000000);
-            const long tw_mb =
+            const tw_index tw_mb =
                 tw_share_avx512(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8,
                                 TW_F64_ADD_MUL_MR_AVX512 * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX512 + tw_held);
+            const tw_index tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX512 + tw_held);
             double *const tw_dealt_out =
-                !tw_dealt ? 0 : tw_alloc_avx512(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
+                !tw_dealt ? 0 : tw_alloc_avx512(2 * (tw_nc + tw_mb) * tw_kc * (tw_index)sizeof(double));
             double *const tw_owned =
-                tw_small || tw_dealt ? 0 : tw_alloc_avx512((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+                tw_small || tw_dealt ? 0
+                    : tw_alloc_avx512((tw_nc + tw_team * tw_mc) * tw_kc * (tw_index)sizeof(double));
             if (tw_dealt_out) {
               /* Rows and columns of a task: there are some for each thread. */
-              const long tw_task_rows = tw_deal_rows_avx512(tw_team,
-                                                            tw_panels_avx512(
-                                                                tw_min_avx512(tw_rows, tw_mb),
-                                                                TW_F64_ADD_MUL_MR_AVX512),
-                                                     tw_panels_avx512(tw_nc, tw_nr),
-                                                     tw_tall / TW_F64_ADD_MUL_MR_AVX512) * TW_F64_ADD_MUL_MR_AVX512;
-              const long tw_task_columns =
+              const tw_index tw_task_rows = tw_deal_rows_avx512(tw_team,
+                                                                tw_panels_avx512(
+                                                                    tw_min_avx512(tw_rows, tw_mb),
+                                                                    TW_F64_ADD_MUL_MR_AVX512),
+                                                         tw_panels_avx512(tw_nc, tw_nr),
+                                                         tw_tall / TW_F64_ADD_MUL_MR_AVX512) * TW_F64_ADD_MUL_MR_AVX512;
+              const tw_index tw_task_columns =
                   tw_deal_columns_avx512(tw_team, tw_panels_avx512(tw_min_avx512(tw_rows, tw_mb), tw_task_rows),
-                                                           tw_panels_avx512(tw_nc, tw_nr)) * tw_nr;
+                                                               tw_panels_avx512(tw_nc, tw_nr)) * tw_nr;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
                 double tw_tile[TW_F64_ADD_MUL_MR_AVX512 * TW_F64_ADD_MUL_NR_AVX512] = {0};
                 const int tw_once = tw_mb >= tw_rows; /* all rows in one block: it stays packed */
-                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                  const long tw_k = tw_min_avx512(tw_kc, p - kb);
+                for (tw_index kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const tw_index tw_k = tw_min_avx512(tw_kc, p - kb);
                   /* Blocks are packed beside those that other threads may still read. */
-                  const long tw_half = kb / tw_kc % 2;
+                  const tw_index tw_half = kb / tw_kc % 2;
                   double *const tw_right = tw_dealt_out + tw_half * tw_nc * tw_kc;
                   double *const tw_left = tw_dealt_out + 2 * tw_nc * tw_kc + tw_half * tw_mb * tw_kc;
-                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                    const long tw_c = tw_min_avx512(tw_nc, m - jb);
-                    for (long ib = 0; ib < n; ib += tw_mb) { /* blocks of rows */
-                      const long tw_r = tw_min_avx512(tw_mb, n - ib);
+                  for (tw_index jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const tw_index tw_c = tw_min_avx512(tw_nc, m - jb);
+                    for (tw_index ib = 0; ib < n; ib += tw_mb) { /* blocks of rows */
+                      const tw_index tw_r = tw_min_avx512(tw_mb, n - ib);
                       if (jb > 0 || ib > 0) { /* nobody reads what was packed before */
 #pragma omp barrier
                       }
                       if (ib == 0) {
                         /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                        const long tw_group =
+                        const tw_index tw_group =
                             tw_min_avx512(TW_F64_ADD_MUL_GROUP_AVX512,
                                           tw_panels_avx512(tw_panels_avx512(tw_c, tw_nr), tw_team)) * tw_nr;
 #pragma omp for schedule(dynamic) nowait
                         /* slivers side by side, as their elements lie in memory */
-                        for (long jp = 0; jp < tw_c; jp += tw_group) {
-                          const long tw_end = tw_min_avx512(tw_c, jp + tw_group),
+                        for (tw_index jp = 0; jp < tw_c; jp += tw_group) {
+                          const tw_index tw_end = tw_min_avx512(tw_c, jp + tw_group),
                               tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX512, tw_n = tw_end - tw_full;
-                          for (long kr = 0; kr < tw_k; kr++) {
-                            const long tw_ahead = kb + tw_min_avx512(kr + 2, tw_k - 1);
-                            for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX512) {
+                          for (tw_index kr = 0; kr < tw_k; kr++) {
+                            const tw_index tw_ahead = kb + tw_min_avx512(kr + 2, tw_k - 1);
+                            for (tw_index jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX512) {
                               double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX512);
-                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l += 8)
+                              for (tw_index tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l += 8)
                                 __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
                               __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX512 * sizeof *tw_to);
                             }
                           }
                           if (tw_n) {
-                            const long jt = tw_full;
+                            const tw_index jt = tw_full;
                             double *const tw_to = tw_right + jt * tw_k;
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX512; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX512; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long jr = 0; jr < tw_n; jr++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index jr = 0; jr < tw_n; jr++)
                                 tw_to[kr * TW_F64_ADD_MUL_NR_AVX512 + jr] = B[kb + kr][jb + jt + jr];
                           }
                         }
                       }
                       if (!tw_once || jb == 0) { /* pack the left operand: slivers of TW_F64_ADD_MUL_MR_AVX512 rows */
 #pragma omp for schedule(dynamic) nowait
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX512) {
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX512) {
                           double *const tw_to = tw_left + it * tw_k;
-                          const long tw_n = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it);
+                          const tw_index tw_n = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it);
                           if (tw_n == TW_F64_ADD_MUL_MR_AVX512)
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR_AVX512; ir++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index ir = 0; ir < TW_F64_ADD_MUL_MR_AVX512; ir++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX512 + ir] = alpha * A[ib + it + ir][kb + kr];
                           else {
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX512; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX512; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long ir = 0; ir < tw_n; ir++)
-                              for (long kr = 0; kr < tw_k; kr++)
+                            for (tw_index ir = 0; ir < tw_n; ir++)
+                              for (tw_index kr = 0; kr < tw_k; kr++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX512 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
                       }
                       /* so many columns */
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr;
+                      const tw_index tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr;
 #pragma omp barrier
 #pragma omp for collapse(2) schedule(dynamic) nowait
-                      for (long tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
-                        for (long tw_across = 0; tw_across < tw_c; tw_across += tw_task_columns) {
-                          const long tw_bottom = tw_min_avx512(tw_r, tw_down + tw_task_rows),
+                      for (tw_index tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
+                        for (tw_index tw_across = 0; tw_across < tw_c; tw_across += tw_task_columns) {
+                          const tw_index tw_bottom = tw_min_avx512(tw_r, tw_down + tw_task_rows),
                               tw_edge = tw_min_avx512(tw_c, tw_across + tw_task_columns);
-                          for (long jp = tw_across; jp < tw_edge; jp += tw_run) {
-                            const long tw_stop = tw_min_avx512(jp + tw_run, tw_edge);
-                            for (long it = tw_down; it < tw_bottom; it += TW_F64_ADD_MUL_MR_AVX512)
-                              for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX512) {
-                                const long tw_m = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it),
+                          for (tw_index jp = tw_across; jp < tw_edge; jp += tw_run) {
+                            const tw_index tw_stop = tw_min_avx512(jp + tw_run, tw_edge);
+                            for (tw_index it = tw_down; it < tw_bottom; it += TW_F64_ADD_MUL_MR_AVX512)
+                              for (tw_index jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX512) {
+                                const tw_index tw_m = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it),
                                     tw_n = tw_min_avx512(TW_F64_ADD_MUL_NR_AVX512, tw_c - jt);
                                 const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                                 const int tw_in_place =
                                     (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
                                                          : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX512);
                                 double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                                const long tw_ld =
+                                const tw_index tw_ld =
                                     tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]
                                         : TW_F64_ADD_MUL_NR_AVX512;
                                 if (!tw_in_place) /* the kernel works on a copy of the tile */
-                                  for (long ir = 0; ir < tw_m; ir++)
-                                    for (long jr = 0; jr < tw_n; jr++)
+                                  for (tw_index ir = 0; ir < tw_m; ir++)
+                                    for (tw_index jr = 0; jr < tw_n; jr++)
                                       tw_tile[ir * TW_F64_ADD_MUL_NR_AVX512 + jr] = C[ib + it + ir][jb + jt + jr];
                                 tw_f64_add_mul_avx512(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_b, 0);
                                 if (!tw_in_place)
-                                  for (long ir = 0; ir < tw_m; ir++)
-                                    for (long jr = 0; jr < tw_n; jr++)
+                                  for (tw_index ir = 0; ir < tw_m; ir++)
+                                    for (tw_index jr = 0; jr < tw_n; jr++)
                                       C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR_AVX512 + jr];
                               }
                           }
@@ -1095,108 +1112,108 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
               double *const tw_right = tw_owned;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
-                const long tw_size = tw_team_size_avx512(), tw_me = tw_thread_avx512();
-                const long tw_down =
+                const tw_index tw_size = tw_team_size_avx512(), tw_me = tw_thread_avx512();
+                const tw_index tw_down =
                     tw_grid_avx512(tw_size, tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512),
                                    tw_panels_avx512(tw_columns, tw_nr));
-                const long tw_across = tw_size / tw_down;
-                const long tw_first =
+                const tw_index tw_across = tw_size / tw_down;
+                const tw_index tw_first =
                     tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512) * (tw_me / tw_across) / tw_down
                         * TW_F64_ADD_MUL_MR_AVX512;
-                const long tw_past = tw_min_avx512(n,
-                                            tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512)
-                                                * (tw_me / tw_across + 1) / tw_down
-                                                * TW_F64_ADD_MUL_MR_AVX512);
+                const tw_index tw_past = tw_min_avx512(n,
+                                                tw_panels_avx512(tw_rows, TW_F64_ADD_MUL_MR_AVX512)
+                                                    * (tw_me / tw_across + 1)
+                                                    / tw_down * TW_F64_ADD_MUL_MR_AVX512);
                 double *const tw_left = tw_owned + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
                 double tw_tile[TW_F64_ADD_MUL_MR_AVX512 * TW_F64_ADD_MUL_NR_AVX512] = {0};
                 const int tw_once = tw_first + tw_mc >= tw_past; /* all rows in one block: it stays packed */
-                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                  const long tw_k = tw_min_avx512(tw_kc, p - kb);
-                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                    const long tw_c = tw_min_avx512(tw_nc, m - jb);
-                    const long tw_left_edge = tw_panels_avx512(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
-                    const long tw_right_edge =
+                for (tw_index kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const tw_index tw_k = tw_min_avx512(tw_kc, p - kb);
+                  for (tw_index jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const tw_index tw_c = tw_min_avx512(tw_nc, m - jb);
+                    const tw_index tw_left_edge =
+                        tw_panels_avx512(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
+                    const tw_index tw_right_edge =
                         tw_min_avx512(tw_c,
                                       tw_panels_avx512(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
                     /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                    const long tw_group =
+                    const tw_index tw_group =
                         tw_min_avx512(TW_F64_ADD_MUL_GROUP_AVX512,
                                       tw_panels_avx512(tw_panels_avx512(tw_c, tw_nr), tw_size)) * tw_nr;
 #pragma omp for
                     /* slivers side by side, as their elements lie in memory */
-                    for (long jp = 0; jp < tw_c; jp += tw_group) {
-                      const long tw_end = tw_min_avx512(tw_c, jp + tw_group),
-                          tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX512,
-                          tw_n = tw_end - tw_full;
-                      for (long kr = 0; kr < tw_k; kr++) {
-                        const long tw_ahead = kb + tw_min_avx512(kr + 2, tw_k - 1);
-                        for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX512) {
+                    for (tw_index jp = 0; jp < tw_c; jp += tw_group) {
+                      const tw_index tw_end = tw_min_avx512(tw_c, jp + tw_group),
+                          tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX512, tw_n = tw_end - tw_full;
+                      for (tw_index kr = 0; kr < tw_k; kr++) {
+                        const tw_index tw_ahead = kb + tw_min_avx512(kr + 2, tw_k - 1);
+                        for (tw_index jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX512) {
                           double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX512);
-                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l += 8)
+                          for (tw_index tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX512; tw_l += 8)
                             __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
                           __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX512 * sizeof *tw_to);
                         }
                       }
                       if (tw_n) {
-                        const long jt = tw_full;
+                        const tw_index jt = tw_full;
                         double *const tw_to = tw_right + jt * tw_k;
-                        for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX512; tw_z++)
+                        for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX512; tw_z++)
                           tw_to[tw_z] = 0;
-                        for (long kr = 0; kr < tw_k; kr++)
-                          for (long jr = 0; jr < tw_n; jr++)
+                        for (tw_index kr = 0; kr < tw_k; kr++)
+                          for (tw_index jr = 0; jr < tw_n; jr++)
                             tw_to[kr * TW_F64_ADD_MUL_NR_AVX512 + jr] = B[kb + kr][jb + jt + jr];
                       }
                     }
-                    for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
-                      const long tw_r = tw_min_avx512(tw_mc, tw_past - ib);
+                    for (tw_index ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
+                      const tw_index tw_r = tw_min_avx512(tw_mc, tw_past - ib);
                       if (!tw_once || jb == 0) /* pack the left operand: slivers of TW_F64_ADD_MUL_MR_AVX512 rows */
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX512) {
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX512) {
                           double *const tw_to = tw_left + it * tw_k;
-                          const long tw_n = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it);
+                          const tw_index tw_n = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it);
                           if (tw_n == TW_F64_ADD_MUL_MR_AVX512)
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR_AVX512; ir++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index ir = 0; ir < TW_F64_ADD_MUL_MR_AVX512; ir++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX512 + ir] = alpha * A[ib + it + ir][kb + kr];
                           else {
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX512; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX512; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long ir = 0; ir < tw_n; ir++)
-                              for (long kr = 0; kr < tw_k; kr++)
+                            for (tw_index ir = 0; ir < tw_n; ir++)
+                              for (tw_index kr = 0; kr < tw_k; kr++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX512 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
                       /* so many columns */
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr;
-                      for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
-                        const long tw_stop = tw_min_avx512(jp + tw_run, tw_right_edge);
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX512)
-                          for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX512) {
-                            const long tw_m = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it),
+                      const tw_index tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX512) / tw_nr * tw_nr;
+                      for (tw_index jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
+                        const tw_index tw_stop = tw_min_avx512(jp + tw_run, tw_right_edge);
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX512)
+                          for (tw_index jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX512) {
+                            const tw_index tw_m = tw_min_avx512(TW_F64_ADD_MUL_MR_AVX512, tw_r - it),
                                 tw_n = tw_min_avx512(TW_F64_ADD_MUL_NR_AVX512, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
                              * line of each depth with each tile. */
-                            const long tw_beyond = it / TW_F64_ADD_MUL_MR_AVX512 * 8,
+                            const tw_index tw_beyond = it / TW_F64_ADD_MUL_MR_AVX512 * 8,
                                 tw_over = jb + tw_nc + jt + tw_beyond;
                             const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(28)
                                                  && tw_beyond < TW_F64_ADD_MUL_FAR_AVX512 && tw_k > 1 && tw_over < m;
                             const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
-                            const long tw_apart_avx512 = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
+                            const tw_index tw_apart_avx512 = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
                             const int tw_in_place =
                                 (tw_m == TW_F64_ADD_MUL_MR_AVX512 ? tw_n % TW_F64_ADD_MUL_LANES_AVX512 == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX512);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                            const long tw_ld =
+                            const tw_index tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]
                                     : TW_F64_ADD_MUL_NR_AVX512;
                             if (!tw_in_place) /* the kernel works on a copy of the tile */
-                              for (long ir = 0; ir < tw_m; ir++)
-                                for (long jr = 0; jr < tw_n; jr++)
+                              for (tw_index ir = 0; ir < tw_m; ir++)
+                                for (tw_index jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR_AVX512 + jr] = C[ib + it + ir][jb + jt + jr];
                             tw_f64_add_mul_avx512(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_far, tw_apart_avx512);
                             if (!tw_in_place)
-                              for (long ir = 0; ir < tw_m; ir++)
-                                for (long jr = 0; jr < tw_n; jr++)
+                              for (tw_index ir = 0; ir < tw_m; ir++)
+                                for (tw_index jr = 0; jr < tw_n; jr++)
                                   C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR_AVX512 + jr];
                           }
                       }
@@ -1207,9 +1224,9 @@ TW_AVX512_TUNED static void gemm_avx512(int n, int m, int p, double alpha, doubl
               }
               tw_free_avx512(tw_owned);
             } else { /* too small to be worth packing, or no memory for it */
-              for (long i = 0; i < n; i++) /* rows */
-                for (long k = 0; k < p; k++) /* depth */
-                  for (long j = 0; j < m; j++) /* columns */
+              for (tw_index i = 0; i < n; i++) /* rows */
+                for (tw_index k = 0; k < p; k++) /* depth */
+                  for (tw_index j = 0; j < m; j++) /* columns */
                     C[i][j] += alpha * A[i][k] * B[k][j];
             }
           }
@@ -1232,15 +1249,15 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 3, (tw_span[]){ TW_SPAN(C, 0, n), TW_SPAN(A, 0, n), TW_SPAN(B, 0, p) })) {
         if ((double)n * m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
 #pragma omp simd
-            for (long j = 0; j < m; j++)
+            for (tw_index j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
 #pragma omp parallel for firstprivate(C, m, n)
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
 #pragma omp simd
-            for (long j = 0; j < m; j++)
+            for (tw_index j = 0; j < m; j++)
               C[i][j] *= beta;
         }
         if (n >= 1 && m >= 1 && p >= 1) {
@@ -1248,153 +1265,158 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
            * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR_AVX2 x
            * TW_F64_ADD_MUL_NR_AVX2. */
           {
-            const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
-            const long tw_nr = TW_F64_ADD_MUL_NR_AVX2; /* columns of a register tile */
-            const long tw_team =
+            const tw_index tw_rows = (tw_index)n, tw_columns = (tw_index)m, tw_depth = (tw_index)p;
+            const tw_index tw_nr = TW_F64_ADD_MUL_NR_AVX2; /* columns of a register tile */
+            const tw_index tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS_AVX2) ? tw_max_threads() : 1;
             /* Packing costs more than it saves: elements of the right operand or of the result are used once, or there
              * are few steps. */
-            const long tw_least = tw_min(tw_rows, tw_depth);
+            const tw_index tw_least = tw_min(tw_rows, tw_depth);
             const int tw_small = (tw_team == 1 && tw_least == 1)
                                  || (double)tw_rows * tw_columns * tw_depth
                                      < TW_SIZE(tw_least < 3 ? TW_F64_ADD_MUL_THIN_AVX2 : 3000);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
-            const long tw_deep = TW_SIZE(tw_small ? 1
-                                         : tw_fit_depth_avx2(TW_F64_ADD_MUL_MR_AVX2, (long)sizeof(double), tw_nr,
-                                                        (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2));
-            const long tw_tall = TW_SIZE(tw_small ? 1
-                                         : tw_fit_rows_avx2(tw_deep, TW_F64_ADD_MUL_MR_AVX2, (long)sizeof(double),
-                                                       TW_F64_ADD_MUL_ALONG_AVX2, tw_team));
-            const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns_avx2(tw_deep, tw_nr, (long)sizeof(double)));
+            const tw_index tw_deep = TW_SIZE(tw_small ? 1
+                                             : tw_fit_depth_avx2(
+                                                 TW_F64_ADD_MUL_MR_AVX2, (tw_index)sizeof(double), tw_nr,
+                                                            (tw_index)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2));
+            const tw_index tw_tall = TW_SIZE(tw_small ? 1
+                                             : tw_fit_rows_avx2(tw_deep, TW_F64_ADD_MUL_MR_AVX2,
+                                                                (tw_index)sizeof(double),
+                                                           TW_F64_ADD_MUL_ALONG_AVX2, tw_team));
+            const tw_index tw_wide =
+                TW_SIZE(tw_small ? 1 : tw_fit_columns_avx2(tw_deep, tw_nr, (tw_index)sizeof(double)));
             /* Columns that stay in a cache beside a sliver of the left operand; with the rows, where all are in the
              * second one. */
-            const long tw_held =
+            const tw_index tw_held =
                 tw_small ? tw_nr
-                    : tw_fit_run_avx2(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2, tw_team);
-            const long tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG_AVX2 ? tw_held : 0);
-            const long tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX2);
-            const long tw_kc = tw_share(tw_depth, tw_deep, 1);
+                    : tw_fit_run_avx2(tw_deep, tw_nr, (tw_index)sizeof(double), TW_F64_ADD_MUL_ALONG_AVX2, tw_team);
+            const tw_index tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG_AVX2 ? tw_held : 0);
+            const tw_index tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR_AVX2);
+            const tw_index tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
             /* One thread takes as many as are packed side by side, and fetches the next ones meanwhile. */
-            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX2 > 0
-                                   ? TW_F64_ADD_MUL_GROUP_AVX2 * tw_nr
-                                       : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
-            const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
+            const tw_index tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR_AVX2 > 0
+                                       ? TW_F64_ADD_MUL_GROUP_AVX2 * tw_nr
+                                           : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
+            const tw_index tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
             const int tw_dealt = tw_team > 4 && tw_rows >= TW_SIZE(192) && tw_columns >= TW_SIZE(512)
                                  && tw_depth >= TW_SIZE(192)
                                  && (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(400000000);
-            const long tw_mb =
+            const tw_index tw_mb =
                 tw_share(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8, TW_F64_ADD_MUL_MR_AVX2 * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX2 + tw_held);
-            double *const tw_dealt_out = !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
+            const tw_index tw_room = tw_deep * (TW_F64_ADD_MUL_MR_AVX2 + tw_held);
+            double *const tw_dealt_out =
+                !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (tw_index)sizeof(double));
             double *const tw_owned =
-                tw_small || tw_dealt ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+                tw_small || tw_dealt ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (tw_index)sizeof(double));
             if (tw_dealt_out) {
               /* Rows and columns of a task: there are some for each thread. */
-              const long tw_task_rows = tw_deal_rows(tw_team, tw_panels(tw_min(tw_rows, tw_mb), TW_F64_ADD_MUL_MR_AVX2),
-                                                     tw_panels(tw_nc, tw_nr),
-                                                     tw_tall / TW_F64_ADD_MUL_MR_AVX2) * TW_F64_ADD_MUL_MR_AVX2;
-              const long tw_task_columns = tw_deal_columns(tw_team, tw_panels(tw_min(tw_rows, tw_mb), tw_task_rows),
-                                                           tw_panels(tw_nc, tw_nr)) * tw_nr;
+              const tw_index tw_task_rows =
+                  tw_deal_rows(tw_team, tw_panels(tw_min(tw_rows, tw_mb), TW_F64_ADD_MUL_MR_AVX2),
+                                                         tw_panels(tw_nc, tw_nr),
+                                                         tw_tall / TW_F64_ADD_MUL_MR_AVX2) * TW_F64_ADD_MUL_MR_AVX2;
+              const tw_index tw_task_columns = tw_deal_columns(tw_team, tw_panels(tw_min(tw_rows, tw_mb), tw_task_rows),
+                                                               tw_panels(tw_nc, tw_nr)) * tw_nr;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
                 double tw_tile[TW_F64_ADD_MUL_MR_AVX2 * TW_F64_ADD_MUL_NR_AVX2] = {0};
                 const int tw_once = tw_mb >= tw_rows; /* all rows in one block: it stays packed */
-                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                  const long tw_k = tw_min(tw_kc, p - kb);
+                for (tw_index kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const tw_index tw_k = tw_min(tw_kc, p - kb);
                   /* Blocks are packed beside those that other threads may still read. */
-                  const long tw_half = kb / tw_kc % 2;
+                  const tw_index tw_half = kb / tw_kc % 2;
                   double *const tw_right = tw_dealt_out + tw_half * tw_nc * tw_kc;
                   double *const tw_left = tw_dealt_out + 2 * tw_nc * tw_kc + tw_half * tw_mb * tw_kc;
-                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                    const long tw_c = tw_min(tw_nc, m - jb);
-                    for (long ib = 0; ib < n; ib += tw_mb) { /* blocks of rows */
-                      const long tw_r = tw_min(tw_mb, n - ib);
+                  for (tw_index jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const tw_index tw_c = tw_min(tw_nc, m - jb);
+                    for (tw_index ib = 0; ib < n; ib += tw_mb) { /* blocks of rows */
+                      const tw_index tw_r = tw_min(tw_mb, n - ib);
                       if (jb > 0 || ib > 0) { /* nobody reads what was packed before */
 #pragma omp barrier
                       }
                       if (ib == 0) {
                         /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                        const long tw_group =
+                        const tw_index tw_group =
                             tw_min(TW_F64_ADD_MUL_GROUP_AVX2, tw_panels(tw_panels(tw_c, tw_nr), tw_team)) * tw_nr;
 #pragma omp for schedule(dynamic) nowait
                         /* slivers side by side, as their elements lie in memory */
-                        for (long jp = 0; jp < tw_c; jp += tw_group) {
-                          const long tw_end = tw_min(tw_c, jp + tw_group),
+                        for (tw_index jp = 0; jp < tw_c; jp += tw_group) {
+                          const tw_index tw_end = tw_min(tw_c, jp + tw_group),
                               tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX2, tw_n = tw_end - tw_full;
-                          for (long kr = 0; kr < tw_k; kr++) {
-                            const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
-                            for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX2) {
+                          for (tw_index kr = 0; kr < tw_k; kr++) {
+                            const tw_index tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
+                            for (tw_index jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX2) {
                               double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX2);
-                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l += 8)
+                              for (tw_index tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l += 8)
                                 __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
                               __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX2 * sizeof *tw_to);
                             }
                           }
                           if (tw_n) {
-                            const long jt = tw_full;
+                            const tw_index jt = tw_full;
                             double *const tw_to = tw_right + jt * tw_k;
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX2; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX2; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long jr = 0; jr < tw_n; jr++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index jr = 0; jr < tw_n; jr++)
                                 tw_to[kr * TW_F64_ADD_MUL_NR_AVX2 + jr] = B[kb + kr][jb + jt + jr];
                           }
                         }
                       }
                       if (!tw_once || jb == 0) { /* pack the left operand: slivers of TW_F64_ADD_MUL_MR_AVX2 rows */
 #pragma omp for schedule(dynamic) nowait
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX2) {
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX2) {
                           double *const tw_to = tw_left + it * tw_k;
-                          const long tw_n = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it);
+                          const tw_index tw_n = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it);
                           if (tw_n == TW_F64_ADD_MUL_MR_AVX2)
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR_AVX2; ir++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index ir = 0; ir < TW_F64_ADD_MUL_MR_AVX2; ir++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX2 + ir] = alpha * A[ib + it + ir][kb + kr];
                           else {
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX2; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX2; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long ir = 0; ir < tw_n; ir++)
-                              for (long kr = 0; kr < tw_k; kr++)
+                            for (tw_index ir = 0; ir < tw_n; ir++)
+                              for (tw_index kr = 0; kr < tw_k; kr++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX2 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
                       }
                       /* so many columns */
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr;
+                      const tw_index tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr;
 #pragma omp barrier
 #pragma omp for collapse(2) schedule(dynamic) nowait
-                      for (long tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
-                        for (long tw_across = 0; tw_across < tw_c; tw_across += tw_task_columns) {
-                          const long tw_bottom = tw_min(tw_r, tw_down + tw_task_rows),
+                      for (tw_index tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
+                        for (tw_index tw_across = 0; tw_across < tw_c; tw_across += tw_task_columns) {
+                          const tw_index tw_bottom = tw_min(tw_r, tw_down + tw_task_rows),
                               tw_edge = tw_min(tw_c, tw_across + tw_task_columns);
-                          for (long jp = tw_across; jp < tw_edge; jp += tw_run) {
-                            const long tw_stop = tw_min(jp + tw_run, tw_edge);
-                            for (long it = tw_down; it < tw_bottom; it += TW_F64_ADD_MUL_MR_AVX2)
-                              for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX2) {
-                                const long tw_m = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it),
+                          for (tw_index jp = tw_across; jp < tw_edge; jp += tw_run) {
+                            const tw_index tw_stop = tw_min(jp + tw_run, tw_edge);
+                            for (tw_index it = tw_down; it < tw_bottom; it += TW_F64_ADD_MUL_MR_AVX2)
+                              for (tw_index jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX2) {
+                                const tw_index tw_m = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it),
                                     tw_n = tw_min(TW_F64_ADD_MUL_NR_AVX2, tw_c - jt);
                                 const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                                 const int tw_in_place =
                                     (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
                                                          : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX2);
                                 double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                                const long tw_ld =
+                                const tw_index tw_ld =
                                     tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]
                                         : TW_F64_ADD_MUL_NR_AVX2;
                                 if (!tw_in_place) /* the kernel works on a copy of the tile */
-                                  for (long ir = 0; ir < tw_m; ir++)
-                                    for (long jr = 0; jr < tw_n; jr++)
+                                  for (tw_index ir = 0; ir < tw_m; ir++)
+                                    for (tw_index jr = 0; jr < tw_n; jr++)
                                       tw_tile[ir * TW_F64_ADD_MUL_NR_AVX2 + jr] = C[ib + it + ir][jb + jt + jr];
                                 tw_f64_add_mul_avx2(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_b, 0);
                                 if (!tw_in_place)
-                                  for (long ir = 0; ir < tw_m; ir++)
-                                    for (long jr = 0; jr < tw_n; jr++)
+                                  for (tw_index ir = 0; ir < tw_m; ir++)
+                                    for (tw_index jr = 0; jr < tw_n; jr++)
                                       C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR_AVX2 + jr];
                               }
                           }
@@ -1408,103 +1430,101 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
               double *const tw_right = tw_owned;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
-                const long tw_size = tw_team_size(), tw_me = tw_thread();
-                const long tw_down =
+                const tw_index tw_size = tw_team_size(), tw_me = tw_thread();
+                const tw_index tw_down =
                     tw_grid(tw_size, tw_panels(tw_rows, TW_F64_ADD_MUL_MR_AVX2), tw_panels(tw_columns, tw_nr));
-                const long tw_across = tw_size / tw_down;
-                const long tw_first =
+                const tw_index tw_across = tw_size / tw_down;
+                const tw_index tw_first =
                     tw_panels(tw_rows, TW_F64_ADD_MUL_MR_AVX2) * (tw_me / tw_across) / tw_down * TW_F64_ADD_MUL_MR_AVX2;
-                const long tw_past = tw_min(n,
-                                            tw_panels(tw_rows, TW_F64_ADD_MUL_MR_AVX2) * (tw_me / tw_across + 1)
-                                                / tw_down
-                                                * TW_F64_ADD_MUL_MR_AVX2);
+                const tw_index tw_past = tw_min(n,
+                                                tw_panels(tw_rows, TW_F64_ADD_MUL_MR_AVX2) * (tw_me / tw_across + 1)
+                                                    / tw_down * TW_F64_ADD_MUL_MR_AVX2);
                 double *const tw_left = tw_owned + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
                 double tw_tile[TW_F64_ADD_MUL_MR_AVX2 * TW_F64_ADD_MUL_NR_AVX2] = {0};
                 const int tw_once = tw_first + tw_mc >= tw_past; /* all rows in one block: it stays packed */
-                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                  const long tw_k = tw_min(tw_kc, p - kb);
-                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                    const long tw_c = tw_min(tw_nc, m - jb);
-                    const long tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
-                    const long tw_right_edge =
+                for (tw_index kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const tw_index tw_k = tw_min(tw_kc, p - kb);
+                  for (tw_index jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const tw_index tw_c = tw_min(tw_nc, m - jb);
+                    const tw_index tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
+                    const tw_index tw_right_edge =
                         tw_min(tw_c, tw_panels(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
                     /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                    const long tw_group =
+                    const tw_index tw_group =
                         tw_min(TW_F64_ADD_MUL_GROUP_AVX2, tw_panels(tw_panels(tw_c, tw_nr), tw_size)) * tw_nr;
 #pragma omp for
                     /* slivers side by side, as their elements lie in memory */
-                    for (long jp = 0; jp < tw_c; jp += tw_group) {
-                      const long tw_end = tw_min(tw_c, jp + tw_group),
-                          tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX2,
-                          tw_n = tw_end - tw_full;
-                      for (long kr = 0; kr < tw_k; kr++) {
-                        const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
-                        for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX2) {
+                    for (tw_index jp = 0; jp < tw_c; jp += tw_group) {
+                      const tw_index tw_end = tw_min(tw_c, jp + tw_group),
+                          tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR_AVX2, tw_n = tw_end - tw_full;
+                      for (tw_index kr = 0; kr < tw_k; kr++) {
+                        const tw_index tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
+                        for (tw_index jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR_AVX2) {
                           double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR_AVX2);
-                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l += 8)
+                          for (tw_index tw_l = 0; tw_l < TW_F64_ADD_MUL_NR_AVX2; tw_l += 8)
                             __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
                           __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR_AVX2 * sizeof *tw_to);
                         }
                       }
                       if (tw_n) {
-                        const long jt = tw_full;
+                        const tw_index jt = tw_full;
                         double *const tw_to = tw_right + jt * tw_k;
-                        for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX2; tw_z++)
+                        for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR_AVX2; tw_z++)
                           tw_to[tw_z] = 0;
-                        for (long kr = 0; kr < tw_k; kr++)
-                          for (long jr = 0; jr < tw_n; jr++)
+                        for (tw_index kr = 0; kr < tw_k; kr++)
+                          for (tw_index jr = 0; jr < tw_n; jr++)
                             tw_to[kr * TW_F64_ADD_MUL_NR_AVX2 + jr] = B[kb + kr][jb + jt + jr];
                       }
                     }
-                    for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
-                      const long tw_r = tw_min(tw_mc, tw_past - ib);
+                    for (tw_index ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
+                      const tw_index tw_r = tw_min(tw_mc, tw_past - ib);
                       if (!tw_once || jb == 0) /* pack the left operand: slivers of TW_F64_ADD_MUL_MR_AVX2 rows */
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX2) {
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX2) {
                           double *const tw_to = tw_left + it * tw_k;
-                          const long tw_n = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it);
+                          const tw_index tw_n = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it);
                           if (tw_n == TW_F64_ADD_MUL_MR_AVX2)
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR_AVX2; ir++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index ir = 0; ir < TW_F64_ADD_MUL_MR_AVX2; ir++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX2 + ir] = alpha * A[ib + it + ir][kb + kr];
                           else {
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX2; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR_AVX2; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long ir = 0; ir < tw_n; ir++)
-                              for (long kr = 0; kr < tw_k; kr++)
+                            for (tw_index ir = 0; ir < tw_n; ir++)
+                              for (tw_index kr = 0; kr < tw_k; kr++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR_AVX2 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
                       /* so many columns */
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr;
-                      for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
-                        const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX2)
-                          for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX2) {
-                            const long tw_m = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it),
+                      const tw_index tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR_AVX2) / tw_nr * tw_nr;
+                      for (tw_index jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
+                        const tw_index tw_stop = tw_min(jp + tw_run, tw_right_edge);
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR_AVX2)
+                          for (tw_index jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR_AVX2) {
+                            const tw_index tw_m = tw_min(TW_F64_ADD_MUL_MR_AVX2, tw_r - it),
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR_AVX2, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
                              * line of each depth with each tile. */
-                            const long tw_beyond = it / TW_F64_ADD_MUL_MR_AVX2 * 8,
+                            const tw_index tw_beyond = it / TW_F64_ADD_MUL_MR_AVX2 * 8,
                                 tw_over = jb + tw_nc + jt + tw_beyond;
                             const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(28)
                                                  && tw_beyond < TW_F64_ADD_MUL_FAR_AVX2 && tw_k > 1 && tw_over < m;
                             const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
-                            const long tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
+                            const tw_index tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
                             const int tw_in_place =
                                 (tw_m == TW_F64_ADD_MUL_MR_AVX2 ? tw_n % TW_F64_ADD_MUL_LANES_AVX2 == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR_AVX2);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                            const long tw_ld =
+                            const tw_index tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR_AVX2;
                             if (!tw_in_place) /* the kernel works on a copy of the tile */
-                              for (long ir = 0; ir < tw_m; ir++)
-                                for (long jr = 0; jr < tw_n; jr++)
+                              for (tw_index ir = 0; ir < tw_m; ir++)
+                                for (tw_index jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR_AVX2 + jr] = C[ib + it + ir][jb + jt + jr];
                             tw_f64_add_mul_avx2(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_far, tw_apart);
                             if (!tw_in_place)
-                              for (long ir = 0; ir < tw_m; ir++)
-                                for (long jr = 0; jr < tw_n; jr++)
+                              for (tw_index ir = 0; ir < tw_m; ir++)
+                                for (tw_index jr = 0; jr < tw_n; jr++)
                                   C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR_AVX2 + jr];
                           }
                       }
@@ -1515,9 +1535,9 @@ TW_AVX2 static void gemm_avx2(int n, int m, int p, double alpha, double beta, do
               }
               tw_free(tw_owned);
             } else { /* too small to be worth packing, or no memory for it */
-              for (long i = 0; i < n; i++) /* rows */
-                for (long k = 0; k < p; k++) /* depth */
-                  for (long j = 0; j < m; j++) /* columns */
+              for (tw_index i = 0; i < n; i++) /* rows */
+                for (tw_index k = 0; k < p; k++) /* depth */
+                  for (tw_index j = 0; j < m; j++) /* columns */
                     C[i][j] += alpha * A[i][k] * B[k][j];
             }
           }
@@ -1550,163 +1570,165 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 3, (tw_span[]){ TW_SPAN(C, 0, n), TW_SPAN(A, 0, n), TW_SPAN(B, 0, p) })) {
         if ((double)n * m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
 #pragma omp simd
-            for (long j = 0; j < m; j++)
+            for (tw_index j = 0; j < m; j++)
               C[i][j] *= beta;
         } else {
 #pragma omp parallel for firstprivate(C, m, n)
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
 #pragma omp simd
-            for (long j = 0; j < m; j++)
+            for (tw_index j = 0; j < m; j++)
               C[i][j] *= beta;
         }
         if (n >= 1 && m >= 1 && p >= 1) {
           /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
            * A product of rows i and columns j over k, in register tiles of TW_F64_ADD_MUL_MR x TW_F64_ADD_MUL_NR. */
           {
-            const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
-            const long tw_nr = TW_F64_ADD_MUL_NR; /* columns of a register tile */
-            const long tw_team =
+            const tw_index tw_rows = (tw_index)n, tw_columns = (tw_index)m, tw_depth = (tw_index)p;
+            const tw_index tw_nr = TW_F64_ADD_MUL_NR; /* columns of a register tile */
+            const tw_index tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(TW_F64_ADD_MUL_THREADS) ? tw_max_threads() : 1;
             /* Packing costs more than it saves: elements of the right operand or of the result are used once, or there
              * are few steps. */
-            const long tw_least = tw_min(tw_rows, tw_depth);
+            const tw_index tw_least = tw_min(tw_rows, tw_depth);
             const int tw_small = (tw_team == 1 && tw_least == 1)
                                  || (double)tw_rows * tw_columns * tw_depth
                                      < TW_SIZE(tw_least < 3 ? TW_F64_ADD_MUL_THIN : 3000);
             /* Blocks that the caches hold: steps and rows of the left operand, columns of the right one. */
-            const long tw_deep = TW_SIZE(tw_small ? 1
-                                         : tw_fit_depth(TW_F64_ADD_MUL_MR, (long)sizeof(double), tw_nr,
-                                                        (long)sizeof(double), TW_F64_ADD_MUL_ALONG));
-            const long tw_tall = TW_SIZE(tw_small ? 1
-                                         : tw_fit_rows(tw_deep, TW_F64_ADD_MUL_MR, (long)sizeof(double),
-                                                       TW_F64_ADD_MUL_ALONG, tw_team));
-            const long tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns(tw_deep, tw_nr, (long)sizeof(double)));
+            const tw_index tw_deep = TW_SIZE(tw_small ? 1
+                                             : tw_fit_depth(TW_F64_ADD_MUL_MR, (tw_index)sizeof(double), tw_nr,
+                                                            (tw_index)sizeof(double), TW_F64_ADD_MUL_ALONG));
+            const tw_index tw_tall = TW_SIZE(tw_small ? 1
+                                             : tw_fit_rows(tw_deep, TW_F64_ADD_MUL_MR, (tw_index)sizeof(double),
+                                                           TW_F64_ADD_MUL_ALONG, tw_team));
+            const tw_index tw_wide = TW_SIZE(tw_small ? 1 : tw_fit_columns(tw_deep, tw_nr, (tw_index)sizeof(double)));
             /* Columns that stay in a cache beside a sliver of the left operand; with the rows, where all are in the
              * second one. */
-            const long tw_held =
-                tw_small ? tw_nr : tw_fit_run(tw_deep, tw_nr, (long)sizeof(double), TW_F64_ADD_MUL_ALONG, tw_team);
-            const long tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG ? tw_held : 0);
-            const long tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR);
-            const long tw_kc = tw_share(tw_depth, tw_deep, 1);
+            const tw_index tw_held =
+                tw_small ? tw_nr : tw_fit_run(tw_deep, tw_nr, (tw_index)sizeof(double), TW_F64_ADD_MUL_ALONG, tw_team);
+            const tw_index tw_stay = tw_tall + (TW_F64_ADD_MUL_ALONG ? tw_held : 0);
+            const tw_index tw_mc = tw_share(tw_rows, tw_tall, TW_F64_ADD_MUL_MR);
+            const tw_index tw_kc = tw_share(tw_depth, tw_deep, 1);
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= tw_stay;
             /* One thread takes as many as are packed side by side, and fetches the next ones meanwhile. */
-            const long tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR > 0
-                                   ? TW_F64_ADD_MUL_GROUP * tw_nr : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
-            const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
+            const tw_index tw_beside = !tw_few ? tw_wide : tw_team == 1 && TW_F64_ADD_MUL_FAR > 0
+                                       ? TW_F64_ADD_MUL_GROUP * tw_nr : tw_team * (tw_stay * tw_deep / tw_kc - tw_rows);
+            const tw_index tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), tw_wide), tw_nr);
             /* With much work for each thread they take parts of the result as they come, in blocks of rows that are
              * packed together; else each has its own part. */
             const int tw_dealt = tw_team > 4 && tw_rows >= TW_SIZE(192) && tw_columns >= TW_SIZE(512)
                                  && tw_depth >= TW_SIZE(192)
                                  && (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(400000000);
-            const long tw_mb =
+            const tw_index tw_mb =
                 tw_share(tw_rows, tw_team * tw_tall + (tw_team - 1) * tw_tall / 8, TW_F64_ADD_MUL_MR * tw_team);
             /* Elements of a sliver of the left operand and of columns of the right one that stay in a cache
              * meanwhile. */
-            const long tw_room = tw_deep * (TW_F64_ADD_MUL_MR + tw_held);
-            double *const tw_dealt_out = !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (long)sizeof(double));
+            const tw_index tw_room = tw_deep * (TW_F64_ADD_MUL_MR + tw_held);
+            double *const tw_dealt_out =
+                !tw_dealt ? 0 : tw_alloc(2 * (tw_nc + tw_mb) * tw_kc * (tw_index)sizeof(double));
             double *const tw_owned =
-                tw_small || tw_dealt ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+                tw_small || tw_dealt ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (tw_index)sizeof(double));
             if (tw_dealt_out) {
               /* Rows and columns of a task: there are some for each thread. */
-              const long tw_task_rows = tw_deal_rows(tw_team, tw_panels(tw_min(tw_rows, tw_mb), TW_F64_ADD_MUL_MR),
-                                                     tw_panels(tw_nc, tw_nr),
-                                                     tw_tall / TW_F64_ADD_MUL_MR) * TW_F64_ADD_MUL_MR;
-              const long tw_task_columns = tw_deal_columns(tw_team, tw_panels(tw_min(tw_rows, tw_mb), tw_task_rows),
-                                                           tw_panels(tw_nc, tw_nr)) * tw_nr;
+              const tw_index tw_task_rows = tw_deal_rows(tw_team, tw_panels(tw_min(tw_rows, tw_mb), TW_F64_ADD_MUL_MR),
+                                                         tw_panels(tw_nc, tw_nr),
+                                                         tw_tall / TW_F64_ADD_MUL_MR) * TW_F64_ADD_MUL_MR;
+              const tw_index tw_task_columns = tw_deal_columns(tw_team, tw_panels(tw_min(tw_rows, tw_mb), tw_task_rows),
+                                                               tw_panels(tw_nc, tw_nr)) * tw_nr;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
                 double tw_tile[TW_F64_ADD_MUL_MR * TW_F64_ADD_MUL_NR] = {0};
                 const int tw_once = tw_mb >= tw_rows; /* all rows in one block: it stays packed */
-                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                  const long tw_k = tw_min(tw_kc, p - kb);
+                for (tw_index kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const tw_index tw_k = tw_min(tw_kc, p - kb);
                   /* Blocks are packed beside those that other threads may still read. */
-                  const long tw_half = kb / tw_kc % 2;
+                  const tw_index tw_half = kb / tw_kc % 2;
                   double *const tw_right = tw_dealt_out + tw_half * tw_nc * tw_kc;
                   double *const tw_left = tw_dealt_out + 2 * tw_nc * tw_kc + tw_half * tw_mb * tw_kc;
-                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                    const long tw_c = tw_min(tw_nc, m - jb);
-                    for (long ib = 0; ib < n; ib += tw_mb) { /* blocks of rows */
-                      const long tw_r = tw_min(tw_mb, n - ib);
+                  for (tw_index jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const tw_index tw_c = tw_min(tw_nc, m - jb);
+                    for (tw_index ib = 0; ib < n; ib += tw_mb) { /* blocks of rows */
+                      const tw_index tw_r = tw_min(tw_mb, n - ib);
                       if (jb > 0 || ib > 0) { /* nobody reads what was packed before */
 #pragma omp barrier
                       }
                       if (ib == 0) {
                         /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                        const long tw_group =
+                        const tw_index tw_group =
                             tw_min(TW_F64_ADD_MUL_GROUP, tw_panels(tw_panels(tw_c, tw_nr), tw_team)) * tw_nr;
 #pragma omp for schedule(dynamic) nowait
                         /* slivers side by side, as their elements lie in memory */
-                        for (long jp = 0; jp < tw_c; jp += tw_group) {
-                          const long tw_end = tw_min(tw_c, jp + tw_group),
+                        for (tw_index jp = 0; jp < tw_c; jp += tw_group) {
+                          const tw_index tw_end = tw_min(tw_c, jp + tw_group),
                               tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR, tw_n = tw_end - tw_full;
-                          for (long kr = 0; kr < tw_k; kr++) {
-                            const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
-                            for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR) {
+                          for (tw_index kr = 0; kr < tw_k; kr++) {
+                            const tw_index tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
+                            for (tw_index jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR) {
                               double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
-                              for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
+                              for (tw_index tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
                                 __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
                               __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR * sizeof *tw_to);
                             }
                           }
                           if (tw_n) {
-                            const long jt = tw_full;
+                            const tw_index jt = tw_full;
                             double *const tw_to = tw_right + jt * tw_k;
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long jr = 0; jr < tw_n; jr++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index jr = 0; jr < tw_n; jr++)
                                 tw_to[kr * TW_F64_ADD_MUL_NR + jr] = B[kb + kr][jb + jt + jr];
                           }
                         }
                       }
                       if (!tw_once || jb == 0) { /* pack the left operand: slivers of TW_F64_ADD_MUL_MR rows */
 #pragma omp for schedule(dynamic) nowait
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR) {
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR) {
                           double *const tw_to = tw_left + it * tw_k;
-                          const long tw_n = tw_min(TW_F64_ADD_MUL_MR, tw_r - it);
+                          const tw_index tw_n = tw_min(TW_F64_ADD_MUL_MR, tw_r - it);
                           if (tw_n == TW_F64_ADD_MUL_MR)
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR; ir++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index ir = 0; ir < TW_F64_ADD_MUL_MR; ir++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
                           else {
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long ir = 0; ir < tw_n; ir++)
-                              for (long kr = 0; kr < tw_k; kr++)
+                            for (tw_index ir = 0; ir < tw_n; ir++)
+                              for (tw_index kr = 0; kr < tw_k; kr++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
                       }
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR) / tw_nr * tw_nr; /* so many columns */
+                      /* so many columns */
+                      const tw_index tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR) / tw_nr * tw_nr;
 #pragma omp barrier
 #pragma omp for collapse(2) schedule(dynamic) nowait
-                      for (long tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
-                        for (long tw_across = 0; tw_across < tw_c; tw_across += tw_task_columns) {
-                          const long tw_bottom = tw_min(tw_r, tw_down + tw_task_rows),
+                      for (tw_index tw_down = 0; tw_down < tw_r; tw_down += tw_task_rows) /* tasks */
+                        for (tw_index tw_across = 0; tw_across < tw_c; tw_across += tw_task_columns) {
+                          const tw_index tw_bottom = tw_min(tw_r, tw_down + tw_task_rows),
                               tw_edge = tw_min(tw_c, tw_across + tw_task_columns);
-                          for (long jp = tw_across; jp < tw_edge; jp += tw_run) {
-                            const long tw_stop = tw_min(jp + tw_run, tw_edge);
-                            for (long it = tw_down; it < tw_bottom; it += TW_F64_ADD_MUL_MR)
-                              for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR) {
-                                const long tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
+                          for (tw_index jp = tw_across; jp < tw_edge; jp += tw_run) {
+                            const tw_index tw_stop = tw_min(jp + tw_run, tw_edge);
+                            for (tw_index it = tw_down; it < tw_bottom; it += TW_F64_ADD_MUL_MR)
+                              for (tw_index jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR) {
+                                const tw_index tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
                                     tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                                 const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                                 const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
                                                          : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR);
                                 double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                                const long tw_ld =
+                                const tw_index tw_ld =
                                     tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR;
                                 if (!tw_in_place) /* the kernel works on a copy of the tile */
-                                  for (long ir = 0; ir < tw_m; ir++)
-                                    for (long jr = 0; jr < tw_n; jr++)
+                                  for (tw_index ir = 0; ir < tw_m; ir++)
+                                    for (tw_index jr = 0; jr < tw_n; jr++)
                                       tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
                                 tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_b, 0);
                                 if (!tw_in_place)
-                                  for (long ir = 0; ir < tw_m; ir++)
-                                    for (long jr = 0; jr < tw_n; jr++)
+                                  for (tw_index ir = 0; ir < tw_m; ir++)
+                                    for (tw_index jr = 0; jr < tw_n; jr++)
                                       C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR + jr];
                               }
                           }
@@ -1720,98 +1742,100 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
               double *const tw_right = tw_owned;
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
-                const long tw_size = tw_team_size(), tw_me = tw_thread();
-                const long tw_down =
+                const tw_index tw_size = tw_team_size(), tw_me = tw_thread();
+                const tw_index tw_down =
                     tw_grid(tw_size, tw_panels(tw_rows, TW_F64_ADD_MUL_MR), tw_panels(tw_columns, tw_nr));
-                const long tw_across = tw_size / tw_down;
-                const long tw_first =
+                const tw_index tw_across = tw_size / tw_down;
+                const tw_index tw_first =
                     tw_panels(tw_rows, TW_F64_ADD_MUL_MR) * (tw_me / tw_across) / tw_down * TW_F64_ADD_MUL_MR;
-                const long tw_past = tw_min(n,
-                                            tw_panels(tw_rows, TW_F64_ADD_MUL_MR) * (tw_me / tw_across + 1) / tw_down
-                                                * TW_F64_ADD_MUL_MR);
+                const tw_index tw_past = tw_min(n,
+                                                tw_panels(tw_rows, TW_F64_ADD_MUL_MR) * (tw_me / tw_across + 1)
+                                                    / tw_down * TW_F64_ADD_MUL_MR);
                 double *const tw_left = tw_owned + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
                 double tw_tile[TW_F64_ADD_MUL_MR * TW_F64_ADD_MUL_NR] = {0};
                 const int tw_once = tw_first + tw_mc >= tw_past; /* all rows in one block: it stays packed */
-                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                  const long tw_k = tw_min(tw_kc, p - kb);
-                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                    const long tw_c = tw_min(tw_nc, m - jb);
-                    const long tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
-                    const long tw_right_edge =
+                for (tw_index kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const tw_index tw_k = tw_min(tw_kc, p - kb);
+                  for (tw_index jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const tw_index tw_c = tw_min(tw_nc, m - jb);
+                    const tw_index tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
+                    const tw_index tw_right_edge =
                         tw_min(tw_c, tw_panels(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
                     /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                    const long tw_group =
+                    const tw_index tw_group =
                         tw_min(TW_F64_ADD_MUL_GROUP, tw_panels(tw_panels(tw_c, tw_nr), tw_size)) * tw_nr;
 #pragma omp for
                     /* slivers side by side, as their elements lie in memory */
-                    for (long jp = 0; jp < tw_c; jp += tw_group) {
-                      const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR,
-                          tw_n = tw_end - tw_full;
-                      for (long kr = 0; kr < tw_k; kr++) {
-                        const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
-                        for (long jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR) {
+                    for (tw_index jp = 0; jp < tw_c; jp += tw_group) {
+                      const tw_index tw_end = tw_min(tw_c, jp + tw_group),
+                          tw_full = tw_end - tw_end % TW_F64_ADD_MUL_NR, tw_n = tw_end - tw_full;
+                      for (tw_index kr = 0; kr < tw_k; kr++) {
+                        const tw_index tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
+                        for (tw_index jt = jp; jt < tw_full; jt += TW_F64_ADD_MUL_NR) {
                           double *const tw_to = tw_right + (jt * tw_k + kr * TW_F64_ADD_MUL_NR);
-                          for (long tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
+                          for (tw_index tw_l = 0; tw_l < TW_F64_ADD_MUL_NR; tw_l += 8)
                             __builtin_prefetch(&B[tw_ahead][jb + jt + tw_l]);
                           __builtin_memcpy(tw_to, &B[kb + kr][jb + jt], TW_F64_ADD_MUL_NR * sizeof *tw_to);
                         }
                       }
                       if (tw_n) {
-                        const long jt = tw_full;
+                        const tw_index jt = tw_full;
                         double *const tw_to = tw_right + jt * tw_k;
-                        for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR; tw_z++)
+                        for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_NR; tw_z++)
                           tw_to[tw_z] = 0;
-                        for (long kr = 0; kr < tw_k; kr++)
-                          for (long jr = 0; jr < tw_n; jr++)
+                        for (tw_index kr = 0; kr < tw_k; kr++)
+                          for (tw_index jr = 0; jr < tw_n; jr++)
                             tw_to[kr * TW_F64_ADD_MUL_NR + jr] = B[kb + kr][jb + jt + jr];
                       }
                     }
-                    for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
-                      const long tw_r = tw_min(tw_mc, tw_past - ib);
+                    for (tw_index ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
+                      const tw_index tw_r = tw_min(tw_mc, tw_past - ib);
                       if (!tw_once || jb == 0) /* pack the left operand: slivers of TW_F64_ADD_MUL_MR rows */
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR) {
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR) {
                           double *const tw_to = tw_left + it * tw_k;
-                          const long tw_n = tw_min(TW_F64_ADD_MUL_MR, tw_r - it);
+                          const tw_index tw_n = tw_min(TW_F64_ADD_MUL_MR, tw_r - it);
                           if (tw_n == TW_F64_ADD_MUL_MR)
-                            for (long kr = 0; kr < tw_k; kr++)
-                              for (long ir = 0; ir < TW_F64_ADD_MUL_MR; ir++)
+                            for (tw_index kr = 0; kr < tw_k; kr++)
+                              for (tw_index ir = 0; ir < TW_F64_ADD_MUL_MR; ir++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
                           else {
-                            for (long tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR; tw_z++)
+                            for (tw_index tw_z = 0; tw_z < tw_k * TW_F64_ADD_MUL_MR; tw_z++)
                               tw_to[tw_z] = 0;
-                            for (long ir = 0; ir < tw_n; ir++)
-                              for (long kr = 0; kr < tw_k; kr++)
+                            for (tw_index ir = 0; ir < tw_n; ir++)
+                              for (tw_index kr = 0; kr < tw_k; kr++)
                                 tw_to[kr * TW_F64_ADD_MUL_MR + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
-                      const long tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR) / tw_nr * tw_nr; /* so many columns */
-                      for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
-                        const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
-                        for (long it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR)
-                          for (long jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR) {
-                            const long tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
+                      /* so many columns */
+                      const tw_index tw_run = (tw_room / tw_k - TW_F64_ADD_MUL_MR) / tw_nr * tw_nr;
+                      for (tw_index jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
+                        const tw_index tw_stop = tw_min(jp + tw_run, tw_right_edge);
+                        for (tw_index it = 0; it < tw_r; it += TW_F64_ADD_MUL_MR)
+                          for (tw_index jt = jp; jt < tw_stop; jt += TW_F64_ADD_MUL_NR) {
+                            const tw_index tw_m = tw_min(TW_F64_ADD_MUL_MR, tw_r - it),
                                 tw_n = tw_min(TW_F64_ADD_MUL_NR, tw_c - jt);
                             const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
                             /* Beside few rows copying is most of the work: meanwhile the next block of columns comes, a
                              * line of each depth with each tile. */
-                            const long tw_beyond = it / TW_F64_ADD_MUL_MR * 8, tw_over = jb + tw_nc + jt + tw_beyond;
+                            const tw_index tw_beyond = it / TW_F64_ADD_MUL_MR * 8,
+                                tw_over = jb + tw_nc + jt + tw_beyond;
                             const int tw_fetch = tw_few && tw_team == 1 && tw_rows >= TW_SIZE(28)
                                                  && tw_beyond < TW_F64_ADD_MUL_FAR && tw_k > 1 && tw_over < m;
                             const double *const tw_far = tw_fetch ? &B[kb][tw_over] : tw_b;
-                            const long tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
+                            const tw_index tw_apart = tw_fetch ? &B[kb + 1][tw_over] - &B[kb][tw_over] : 0;
                             const int tw_in_place = (tw_m == TW_F64_ADD_MUL_MR ? tw_n % TW_F64_ADD_MUL_LANES == 0
                                                      : tw_m % 2 == 0 && tw_n == TW_F64_ADD_MUL_NR);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                            const long tw_ld =
+                            const tw_index tw_ld =
                                 tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : TW_F64_ADD_MUL_NR;
                             if (!tw_in_place) /* the kernel works on a copy of the tile */
-                              for (long ir = 0; ir < tw_m; ir++)
-                                for (long jr = 0; jr < tw_n; jr++)
+                              for (tw_index ir = 0; ir < tw_m; ir++)
+                                for (tw_index jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * TW_F64_ADD_MUL_NR + jr] = C[ib + it + ir][jb + jt + jr];
                             tw_f64_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld, tw_far, tw_apart);
                             if (!tw_in_place)
-                              for (long ir = 0; ir < tw_m; ir++)
-                                for (long jr = 0; jr < tw_n; jr++)
+                              for (tw_index ir = 0; ir < tw_m; ir++)
+                                for (tw_index jr = 0; jr < tw_n; jr++)
                                   C[ib + it + ir][jb + jt + jr] = tw_tile[ir * TW_F64_ADD_MUL_NR + jr];
                           }
                       }
@@ -1822,9 +1846,9 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
               }
               tw_free(tw_owned);
             } else { /* too small to be worth packing, or no memory for it */
-              for (long i = 0; i < n; i++) /* rows */
-                for (long k = 0; k < p; k++) /* depth */
-                  for (long j = 0; j < m; j++) /* columns */
+              for (tw_index i = 0; i < n; i++) /* rows */
+                for (tw_index k = 0; k < p; k++) /* depth */
+                  for (tw_index j = 0; j < m; j++) /* columns */
                     C[i][j] += alpha * A[i][k] * B[k][j];
             }
           }

@@ -2,15 +2,18 @@
  * options: --target=openmp --machine=generic
  * plan: e8e3e9f6f658
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 /* Affine conditions become bounds. */
 void border(int n, int m, double A[n][m])
@@ -20,32 +23,32 @@ void border(int n, int m, double A[n][m])
       if (n >= 1 && m >= 1) {
         if (n >= 2) {
 #pragma omp simd
-          for (long j = 0; j < m; j++)
+          for (tw_index j = 0; j < m; j++)
             A[0][j] = 1.0;
         }
-        if ((double)(m >= n ? (long)n - 2 : (long)m - 2) * ((long)m - 2) < TW_PARALLEL_MIN) {
-          for (long i = 1; i < (long)n - 1; i++) {
+        if ((double)(m >= n ? (tw_index)n - 2 : (tw_index)m - 2) * ((tw_index)m - 2) < TW_PARALLEL_MIN) {
+          for (tw_index i = 1; i < (tw_index)n - 1; i++) {
 #pragma omp simd
-            for (long j = 0; j <= tw_min((long)m - 1, i); j++)
+            for (tw_index j = 0; j <= tw_min((tw_index)m - 1, i); j++)
               A[i][j] = (int)i + (int)j;
 #pragma omp simd
-            for (long j = i + 1; j < m; j++)
+            for (tw_index j = i + 1; j < m; j++)
               A[i][j] = 2.0;
           }
         } else {
 #pragma omp parallel for firstprivate(A, m, n)
-          for (long i = 1; i < (long)n - 1; i++) {
+          for (tw_index i = 1; i < (tw_index)n - 1; i++) {
 #pragma omp simd
-            for (long j = 0; j <= tw_min((long)m - 1, i); j++)
+            for (tw_index j = 0; j <= tw_min((tw_index)m - 1, i); j++)
               A[i][j] = (int)i + (int)j;
 #pragma omp simd
-            for (long j = i + 1; j < m; j++)
+            for (tw_index j = i + 1; j < m; j++)
               A[i][j] = 2.0;
           }
         }
 #pragma omp simd
-        for (long j = 0; j < m; j++)
-          A[(long)n - 1][j] = 1.0;
+        for (tw_index j = 0; j < m; j++)
+          A[(tw_index)n - 1][j] = 1.0;
       }
     }
 }

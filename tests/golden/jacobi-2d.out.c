@@ -2,15 +2,22 @@
  * options: --target=openmp --machine=generic
  * plan: c30c9e8b31a5
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #define tw_min3(a, b, c) tw_min(tw_min(a, b), c)
 #define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
@@ -35,17 +42,17 @@ typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double))
 /* In loops of a few iterations: vectors of them need tests that take longer than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
 /* Elements of `each` bytes from here to the next multiple of `bytes`. */
-#define tw_until(p, bytes, each) ((long)(-(unsigned long)(p) % (bytes) / (each)))
+#define tw_until(p, bytes, each) ((tw_index)(-(tw_address)(p) % (bytes) / (each)))
 /* Where a loop begins in many rows at once, as far as the loop around it knows: compilers would compute the addresses
  * of all rows ahead of that one, and fetch them from the stack one by one. */
 #define TW_HERE(x) __asm__("" : "+r"(x))
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -61,19 +68,19 @@ TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 #ifndef TW_FLOORD
 #define TW_FLOORD
 /* Division rounding towards minus infinity; d > 0. */
-TW_INLINE long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
+TW_INLINE tw_index tw_floord(tw_index n, tw_index d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
 #ifndef TW_THREADS
 #define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
-TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
-TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
+TW_INLINE tw_index tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE tw_index tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE tw_index tw_thread(void) { return omp_get_thread_num(); }
 #else
-TW_INLINE long tw_max_threads(void) { return 1; }
-TW_INLINE long tw_team_size(void) { return 1; }
-TW_INLINE long tw_thread(void) { return 0; }
+TW_INLINE tw_index tw_max_threads(void) { return 1; }
+TW_INLINE tw_index tw_team_size(void) { return 1; }
+TW_INLINE tw_index tw_thread(void) { return 0; }
 #endif
 #endif
 #ifndef TW_LINE
@@ -81,7 +88,7 @@ TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #ifndef TW_FOLLOW
 #define TW_FOLLOW
-#define TW_LAST ((long)(~0UL >> 1))
+#define TW_LAST ((tw_index)(~0ULL >> 1))
 #if defined(__unix__) || defined(__APPLE__)
 #include <sched.h>
 #define TW_YIELD() ((void)sched_yield())
@@ -89,29 +96,29 @@ TW_INLINE long tw_thread(void) { return 0; }
 #define TW_YIELD() ((void)0)
 #endif
 /* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two lines of a cache. */
-typedef struct { long turn, stage; char apart[128 - 2 * sizeof(long)]; } tw_place;
+typedef struct { tw_index turn, stage; char apart[128 - 2 * sizeof(tw_index)]; } tw_place;
 TW_INLINE void tw_begin(tw_place *line)
 {
   for (int k = 0; k < TW_LINE; k++)
     line[k].turn = -1, line[k].stage = -TW_LAST;
 }
 /* The stage first: who sees the new turn must not take the stage of the old one for it. */
-TW_INLINE void tw_enter(tw_place *line, long turn)
+TW_INLINE void tw_enter(tw_place *line, tw_index turn)
 {
   __atomic_store_n(&line[tw_thread()].stage, -TW_LAST, __ATOMIC_RELEASE);
   __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
 }
-TW_INLINE void tw_reach(tw_place *line, long stage)
+TW_INLINE void tw_reach(tw_place *line, tw_index stage)
 { __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
 /* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
-TW_INLINE void tw_follow(tw_place *line, long turn, long stage)
+TW_INLINE void tw_follow(tw_place *line, tw_index turn, tw_index stage)
 {
-  const long team = tw_team_size();
+  const tw_index team = tw_team_size();
   if (turn == 0 || team == 1)
     return;
   const tw_place *before = &line[(turn - 1) % team];
   for (int spins = 0;; spins++) {
-    const long there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
+    const tw_index there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
     if (there >= turn || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
       return;
     if (spins >= 1000)
@@ -122,9 +129,9 @@ TW_INLINE void tw_follow(tw_place *line, long turn, long stage)
 #ifndef TW_EVEN_TILES
 #define TW_EVEN_TILES
 /* How far ahead of `steps` steps tiles of `size` begin, so that threads which take them in turn get equal parts. */
-TW_INLINE long tw_even_tiles(long steps, long size)
+TW_INLINE tw_index tw_even_tiles(tw_index steps, tw_index size)
 {
-  const long team = tw_min(tw_max_threads(), TW_LINE), rest = steps % (team * size);
+  const tw_index team = tw_min(tw_max_threads(), TW_LINE), rest = steps % (team * size);
   return team > 1 && rest > 0 && rest <= 2 * size ? size - (rest + 1) / 2 : 0;
 }
 #endif
@@ -176,33 +183,33 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
   TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3
       /* The fast version assumes: arrays do not overlap, and there is work for tiles. */
       if (tw_apart(2, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(B, 0, n) })
-          && (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN) {
-        const long t_ahead = tw_even_tiles(steps, 8);
+          && (double)steps * ((tw_index)n - 2) * ((tw_index)n - 2) >= TW_PARALLEL_MIN) {
+        const tw_index t_ahead = tw_even_tiles(steps, 8);
         {
           tw_place tw_line[TW_LINE];
           tw_begin(tw_line);
 #pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) firstprivate(A, B, n, steps, t_ahead)
           /* tiles of 8, on threads, one behind the other */
-          for (long tt_turn = tw_thread(); 8 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
-            const long tt = 8 * tt_turn - t_ahead;
+          for (tw_index tt_turn = tw_thread(); 8 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
+            const tw_index tt = 8 * tt_turn - t_ahead;
             tw_enter(tw_line, tt_turn);
-            for (long t_it = tw_max(2 * tt + 1, -(2 * (t_ahead % 4)) + 1);
-                 t_it < tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14);
+            for (tw_index t_it = tw_max(2 * tt + 1, -(2 * (t_ahead % 4)) + 1);
+                 t_it < tw_min(2 * (tw_index)steps + n - 2, n + 2 * tt + 14);
                  t_it += 8) {  /* tiles of 8, stages */
               tw_follow(tw_line, tt_turn, t_it);
-              for (long t_jt = 2 * tt - 2 * ((t_ahead + tt + 7) % 64) + 15;
-                   t_jt < tw_min3(2 * (long)steps + n - 2, n + 2 * tt + 14, n + t_it + 5);
+              for (tw_index t_jt = 2 * tt - 2 * ((t_ahead + tt + 7) % 64) + 15;
+                   t_jt < tw_min3(2 * (tw_index)steps + n - 2, n + 2 * tt + 14, n + t_it + 5);
                    t_jt += 128)  /* tiles of 128 */
-                for (long t = tw_max4(0, tt, tw_floord(n + t_it, 2) - n + 1, tw_floord(n + t_jt, 2) - n + 1);
-                     t <= tw_min3((long)steps - 1, tt + 7, (t_it + 5) / 2);
+                for (tw_index t = tw_max4(0, tt, tw_floord(n + t_it, 2) - n + 1, tw_floord(n + t_jt, 2) - n + 1);
+                     t <= tw_min3((tw_index)steps - 1, tt + 7, (t_it + 5) / 2);
                      t++) {  /* inside the tile */
                   {
-                    const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);
-                    long i = tw_max(1, t_it - 2 * t);
+                    const tw_index i_end = tw_min((tw_index)n - 1, t_it - 2 * t + 8);
+                    tw_index i = tw_max(1, t_it - 2 * t);
                     for (; i + 3 < i_end; i += 4) /* inside the tile, 4 at a time */
                       if (TW_F64_LANES > 2) {
-                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
-                        long j = tw_max(1, t_jt - 2 * t);
+                        const tw_index j_end = tw_min((tw_index)n - 1, t_jt - 2 * t + 128);
+                        tw_index j = tw_max(1, t_jt - 2 * t);
                         TW_HERE(j);
                         if (j + TW_F64_LANES - 1 < j_end) {
                           { TW_S1_S2_STEPS_V(A, B); }
@@ -220,8 +227,8 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                           }
                         }
                       } else {
-                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
-                        long j = tw_max(1, t_jt - 2 * t);
+                        const tw_index j_end = tw_min((tw_index)n - 1, t_jt - 2 * t + 128);
+                        tw_index j = tw_max(1, t_jt - 2 * t);
                         TW_HERE(j);
                         if (j + 1 < j_end) {
                           { TW_S1_S2_STEPS_X2_2(A, B); }
@@ -251,16 +258,16 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     for (; i < i_end; i++) /* the rest */
 #pragma omp simd
                       /* inside the tile */
-                      for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)
+                      for (tw_index j = tw_max(1, t_jt - 2 * t); j < tw_min((tw_index)n - 1, t_jt - 2 * t + 128); j++)
                         B[i][j] = TW_S1_S2(A, i);
                   }
                   {
-                    const long i_end = tw_min((long)n - 1, t_it - 2 * t + 7);
-                    long i = tw_max(1, t_it - 2 * t - 1);
+                    const tw_index i_end = tw_min((tw_index)n - 1, t_it - 2 * t + 7);
+                    tw_index i = tw_max(1, t_it - 2 * t - 1);
                     for (; i + 3 < i_end; i += 4) /* inside the tile, 4 at a time */
                       if (TW_F64_LANES > 2) {
-                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
-                        long j = tw_max(1, t_jt - 2 * t - 1);
+                        const tw_index j_end = tw_min((tw_index)n - 1, t_jt - 2 * t + 127);
+                        tw_index j = tw_max(1, t_jt - 2 * t - 1);
                         TW_HERE(j);
                         if (j + TW_F64_LANES - 1 < j_end) {
                           { TW_S1_S2_STEPS_V(B, A); }
@@ -278,8 +285,8 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                           }
                         }
                       } else {
-                        const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
-                        long j = tw_max(1, t_jt - 2 * t - 1);
+                        const tw_index j_end = tw_min((tw_index)n - 1, t_jt - 2 * t + 127);
+                        tw_index j = tw_max(1, t_jt - 2 * t - 1);
                         TW_HERE(j);
                         if (j + 1 < j_end) {
                           { TW_S1_S2_STEPS_X2_2(B, A); }
@@ -308,8 +315,9 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       }
                     for (; i < i_end; i++) /* the rest */
 #pragma omp simd
-                      /* inside the tile */
-                      for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)
+                      for (tw_index j = tw_max(1, t_jt - 2 * t - 1);
+                           j < tw_min((tw_index)n - 1, t_jt - 2 * t + 127);
+                           j++)  /* inside the tile */
                         A[i][j] = TW_S1_S2(B, i);
                   }
                 }

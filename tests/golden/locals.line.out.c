@@ -2,18 +2,25 @@
  * options: --target=openmp --machine=generic --line
  * plan: 307396f3d234
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -30,13 +37,13 @@ TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 #define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
-TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
-TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
+TW_INLINE tw_index tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE tw_index tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE tw_index tw_thread(void) { return omp_get_thread_num(); }
 #else
-TW_INLINE long tw_max_threads(void) { return 1; }
-TW_INLINE long tw_team_size(void) { return 1; }
-TW_INLINE long tw_thread(void) { return 0; }
+TW_INLINE tw_index tw_max_threads(void) { return 1; }
+TW_INLINE tw_index tw_team_size(void) { return 1; }
+TW_INLINE tw_index tw_thread(void) { return 0; }
 #endif
 #endif
 #line 1 "locals.c"
@@ -55,10 +62,10 @@ void rows(int n, int m, double A[n][m], double norm[n])
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(norm, 0, n), TW_SPAN(A, 0, n) }) && tw_max_threads() > 1
           && (double)n * m >= TW_PARALLEL_MIN) {
 #pragma omp parallel for firstprivate(A, m, n, norm)
-        for (long i = 0; i < n; i++) {
+        for (tw_index i = 0; i < n; i++) {
           double sum;
           sum = 0.0;
-          for (long j = 0; j < m; j++)
+          for (tw_index j = 0; j < m; j++)
             sum += square(A[i][j]);
           norm[i] = sum * 2.0;
         }
@@ -78,20 +85,20 @@ void rows(int n, int m, double A[n][m], double norm[n])
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(norm, 0, n) })) {
         if ((double)n * m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
             if (0 < m) {
               const double c0 = norm[i];
 #pragma omp simd
-              for (long j = 0; j < m; j++)
+              for (tw_index j = 0; j < m; j++)
                 A[i][j] /= c0;
             }
         } else {
 #pragma omp parallel for firstprivate(A, m, n, norm)
-          for (long i = 0; i < n; i++)
+          for (tw_index i = 0; i < n; i++)
             if (0 < m) {
               const double c0 = norm[i];
 #pragma omp simd
-              for (long j = 0; j < m; j++)
+              for (tw_index j = 0; j < m; j++)
                 A[i][j] /= c0;
             }
         }

@@ -2,18 +2,25 @@
  * options: --target=openmp --machine=generic
  * plan: ecf4c0a04954
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -49,15 +56,15 @@ void brighten(const struct image *src, struct image *dst, float offset)
         const int src_width = src->width;
         const float src_gain = src->gain;
         if ((double)src_height * src_width < TW_PARALLEL_MIN) {
-          for (long y = 0; y < src_height; y++)
+          for (tw_index y = 0; y < src_height; y++)
 #pragma omp simd
-            for (long x = 0; x < src_width; x++)
+            for (tw_index x = 0; x < src_width; x++)
               dst->data[y][x] = src_gain * src->data[y][x] + offset;
         } else {
 #pragma omp parallel for firstprivate(dst, src, src_height, src_width)
-          for (long y = 0; y < src_height; y++)
+          for (tw_index y = 0; y < src_height; y++)
 #pragma omp simd
-            for (long x = 0; x < src_width; x++)
+            for (tw_index x = 0; x < src_width; x++)
               dst->data[y][x] = src_gain * src->data[y][x] + offset;
         }
       } else {
@@ -74,13 +81,13 @@ void move(int n, struct point p[n], struct point by)
     {
       if ((double)n < TW_PARALLEL_MIN) {
 #pragma omp simd
-        for (long i = 0; i < n; i++) {
+        for (tw_index i = 0; i < n; i++) {
           p[i].x += by.x;
           p[i].y += by.y;
         }
       } else {
 #pragma omp parallel for simd firstprivate(n, p)
-        for (long i = 0; i < n; i++) {
+        for (tw_index i = 0; i < n; i++) {
           p[i].x += by.x;
           p[i].y += by.y;
         }

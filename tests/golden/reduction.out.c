@@ -2,13 +2,17 @@
  * options: --target=openmp --machine=generic
  * plan: 1805e3d786bc
  */
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
 /* Sums: with --reassociate on threads and in lanes, without it in order. */
 double dot(int n, const double x[n], const double y[n])
 {
     double s = 0.0;
     /* tilewright: region 1 of dot: sequential */
     {
-      for (long i = 0; i < n; i++)
+      for (tw_index i = 0; i < n; i++)
         s += x[i] * y[i];
     }
     return s;

@@ -2,15 +2,18 @@
  * options: --target=openmp --machine=generic --reassociate
  * plan: 16e7a06eaecc
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS >= 512
 #define TW_VECTOR_BYTES 64
@@ -36,9 +39,9 @@ double dot(int n, const double x[n], const double y[n])
     /* tilewright: region 1 of dot: tiles i:4096; threads over it; vectors along i */
     {
       if ((double)n < TW_PARALLEL_MIN) {
-        for (long it = 0; it < n; it += 4096) { /* tiles of 4096 */
-          const long i_end = tw_min(n, it + 4096);
-          long i = it;
+        for (tw_index it = 0; it < n; it += 4096) { /* tiles of 4096 */
+          const tw_index i_end = tw_min(n, it + 4096);
+          tw_index i = it;
           if (i + TW_F64_LANES - 1 < i_end) {
             tw_f64v w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
             for (; i + 4 * TW_F64_LANES - 1 < i_end; i += 4 * TW_F64_LANES) { /* 4 vectors at a time */
@@ -59,9 +62,9 @@ double dot(int n, const double x[n], const double y[n])
         }
       } else {
 #pragma omp parallel for reduction(+:s) firstprivate(n, x, y)
-        for (long it = 0; it < n; it += 4096) { /* tiles of 4096 */
-          const long i_end = tw_min(n, it + 4096);
-          long i = it;
+        for (tw_index it = 0; it < n; it += 4096) { /* tiles of 4096 */
+          const tw_index i_end = tw_min(n, it + 4096);
+          tw_index i = it;
           if (i + TW_F64_LANES - 1 < i_end) {
             tw_f64v w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
             for (; i + 4 * TW_F64_LANES - 1 < i_end; i += 4 * TW_F64_LANES) { /* 4 vectors at a time */

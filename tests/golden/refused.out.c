@@ -2,7 +2,10 @@
  * options: --target=openmp --machine=generic
  * plan: 385d87a8f5d9
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
@@ -13,11 +16,11 @@ void both(int n, double A[n])
     {
       if ((double)n < TW_PARALLEL_MIN) {
 #pragma omp simd
-        for (long i = 0; i < n; i++)
+        for (tw_index i = 0; i < n; i++)
           A[i] = 0.0;
       } else {
 #pragma omp parallel for simd firstprivate(A, n)
-        for (long i = 0; i < n; i++)
+        for (tw_index i = 0; i < n; i++)
           A[i] = 0.0;
       }
     }

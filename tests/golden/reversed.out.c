@@ -2,15 +2,22 @@
  * options: --target=openmp --machine=generic
  * plan: af4b0e508991
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS >= 512
 #define TW_VECTOR_BYTES 64
@@ -27,11 +34,11 @@ TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 typedef double tw_f64v __attribute__((vector_size(TW_VECTOR_BYTES), aligned(sizeof(double)), may_alias));
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -47,7 +54,7 @@ TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 #ifndef TW_FLOORD
 #define TW_FLOORD
 /* Division rounding towards minus infinity; d > 0. */
-TW_INLINE long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
+TW_INLINE tw_index tw_floord(tw_index n, tw_index d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
 #ifndef TW_SIZE
 #define TW_SIZE(n) (n) /* sizes chosen for the processor; tests make them small */
@@ -55,17 +62,18 @@ TW_INLINE long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n)
 #ifndef TW_PANELS
 #define TW_PANELS
 /* How many pieces of `d` cover `n`; and `n` in equal shares of about `most`, each a multiple of `unit`. */
-TW_INLINE long tw_panels(long n, long d) { return (n + d - 1) / d; }
-TW_INLINE long tw_share(long n, long most, long unit)
+TW_INLINE tw_index tw_panels(tw_index n, tw_index d) { return (n + d - 1) / d; }
+TW_INLINE tw_index tw_share(tw_index n, tw_index most, tw_index unit)
 { return tw_panels(tw_panels(n, tw_panels(n, most)), unit) * unit; }
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
-TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
+TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (tw_address)p % 64) % 64; }
 /* Memory on a cache line of its own, or a null pointer. What to free stands just before it. */
-TW_INLINE void *tw_alloc(long bytes)
+TW_INLINE void *tw_alloc(tw_index bytes)
 {
-  char *const raw = (char *)__builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
+  char *const raw =
+      (tw_index)(tw_address)bytes == bytes ? (char *)__builtin_malloc((tw_address)bytes + 64 + sizeof(void *)) : 0;
   void **const start = raw ? tw_align(raw + sizeof(void *)) : 0;
   if (raw)
     start[-1] = raw;
@@ -77,22 +85,22 @@ TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
-TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
-TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
+TW_INLINE tw_index tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE tw_index tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE tw_index tw_thread(void) { return omp_get_thread_num(); }
 #else
-TW_INLINE long tw_max_threads(void) { return 1; }
-TW_INLINE long tw_team_size(void) { return 1; }
-TW_INLINE long tw_thread(void) { return 0; }
+TW_INLINE tw_index tw_max_threads(void) { return 1; }
+TW_INLINE tw_index tw_team_size(void) { return 1; }
+TW_INLINE tw_index tw_thread(void) { return 0; }
 #endif
 #endif
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
-  __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
+  __builtin_prefetch((const void *)((tw_address)(p) + (tw_address)(n) * sizeof *(p)), write)
 /* The same for reading, at the very place where it stands: else it is moved among the loads. */
 #if defined(__aarch64__) && defined(__GNUC__)
 #define TW_FETCH(p, n) \
-  __asm__ volatile("prfm pldl1keep, [%0]" : : "r"((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)))
+  __asm__ volatile("prfm pldl1keep, [%0]" : : "r"((tw_address)(p) + (tw_address)(n) * sizeof *(p)))
 #else
 #define TW_FETCH(p, n) TW_PREFETCH(p, n, 0)
 #endif
@@ -107,7 +115,7 @@ TW_INLINE long tw_thread(void) { return 0; }
 #define TW_OPEN_F64_LANES_4TO7X8_SUB_MUL_P24_
 /* A step with each of so many lines of a, on `vectors` vectors of y from element j on. */
 __attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_mul_p24_block(
-    int lines, int vectors, const double **line, const tw_f64v *b, double *y, long j)
+    int lines, int vectors, const double **line, const tw_f64v *b, double *y, tw_index j)
 {
   tw_f64v sum[8];
   TW_UNROLL for (int v = 0; v < vectors; v++)
@@ -123,8 +131,8 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_m
 }
 /* The steps p, p + 1, ..., as many as `lines`, of all elements of y. */
 __attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_mul_p24_steps(
-    int lines, int vectors, int ahead, long p, long n, const double *restrict a, long pitch, const double *restrict x,
-    double *restrict y)
+    int lines, int vectors, int ahead, tw_index p, tw_index n, const double *restrict a, tw_index pitch,
+    const double *restrict x, double *restrict y)
 {
   const double *line[TW_F64_LINES_4_7];
   tw_f64v b[TW_F64_LINES_4_7];
@@ -132,7 +140,7 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_m
     line[r] = a + (p + r) * pitch;
     b[r] = x[p + r] - (tw_f64v){ 0 };
   }
-  long j = 0;
+  tw_index j = 0;
   for (; j <= n - TW_F64_LANES * vectors; j += TW_F64_LANES * vectors) {
     TW_UNROLL for (int e = ahead; e < ahead + TW_F64_LANES * vectors; e += 8)
       TW_UNROLL for (int r = 0; r < lines; r++)
@@ -149,7 +157,7 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_m
   if (j < n) {
     double rest[TW_F64_LANES * (TW_F64_LINES_4_7 + 1)] = { 0 };
     const double *tail[TW_F64_LINES_4_7];
-    for (long e = 0; e < n - j; e++) {
+    for (tw_index e = 0; e < n - j; e++) {
       rest[e] = y[j + e];
       TW_UNROLL for (int r = 0; r < lines; r++)
         rest[TW_F64_LANES * (r + 1) + e] = line[r][j + e];
@@ -157,7 +165,7 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_m
     TW_UNROLL for (int r = 0; r < lines; r++)
       tail[r] = rest + TW_F64_LANES * (r + 1);
     tw_open_f64_lanes_4to7x8_sub_mul_p24_block(lines, 1, tail, b, rest, 0);
-    for (long e = 0; e < n - j; e++)
+    for (tw_index e = 0; e < n - j; e++)
       y[j + e] = rest[e];
   }
 }
@@ -165,10 +173,10 @@ __attribute__((always_inline)) static inline void tw_open_f64_lanes_4to7x8_sub_m
  *   sub(acc, mul(a, b))
  * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several` steps are taken
  * TW_F64_LINES_4_7 at a time; `several` is a multiple of that. */
-static void tw_open_f64_lanes_4to7x8_sub_mul_p24(long n, long k, long several, const double *restrict a, long pitch,
-                                                 const double *restrict x, double *restrict y)
+static void tw_open_f64_lanes_4to7x8_sub_mul_p24(tw_index n, tw_index k, tw_index several, const double *restrict a,
+                                                 tw_index pitch, const double *restrict x, double *restrict y)
 {
-  long p = 0;
+  tw_index p = 0;
   for (; p < several; p += TW_F64_LINES_4_7)
     tw_open_f64_lanes_4to7x8_sub_mul_p24_steps(TW_F64_LINES_4_7, 8, 24, p, n, a, pitch, x, y);
   for (; p < k; p++)
@@ -182,53 +190,55 @@ void back(int n, double x[n], const double L[n][n])
     {
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(x, 0, n), TW_SPAN(L, 1, n) })) {
-        for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) { /* blocks of 40 */
-          for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++) /* -j */
+        for (tw_index jb = tw_floord(-(tw_index)n + 1, 40); jb < 0; jb++) { /* blocks of 40 */
+          for (tw_index j = tw_max(-(tw_index)n + 1, 40 * jb); j < 40 * jb + 39; j++) /* -j */
             if (-40 * jb - 39 < -j) {
               const double c0 = x[-j];
 #pragma omp simd
-              for (long i = -40 * jb - 39; i < -j; i++)
+              for (tw_index i = -40 * jb - 39; i < -j; i++)
                 x[i] -= L[-j][i] * c0;
             }
           /* S2: x[i] -= L[j][i] * x[j];, beyond
            * A matrix-vector product of rows i over j, 4 or 7 lines of the matrix at a time. */
           {
-            const long tw_rows = -40 * jb - 39, tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
+            const tw_index tw_rows = -40 * jb - 39,
+                tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb);
             const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
-            double *const tw_room = tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
+            double *const tw_room = tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (tw_index)sizeof(double)) : 0;
             if (tw_room) {
-              const double *const tw_a0 = (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
-              const long tw_pitch0 = (const double *)&L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0] - tw_a0;
+              const double *const tw_a0 = (const double *)&L[-(n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb)][0];
+              const tw_index tw_pitch0 =
+                  (const double *)&L[-((n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb) + 1)][0] - tw_a0;
               double *tw_next = tw_room;
               double *const tw_x0 = tw_next;
-              for (long tw_i = 0; tw_i < tw_depth; tw_i++)
-                *tw_next++ = x[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + tw_i)];
+              for (tw_index tw_i = 0; tw_i < tw_depth; tw_i++)
+                *tw_next++ = x[-((n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb) + tw_i)];
               double *const tw_y = (double *)&x[0];
-              const long tw_team = tw_work >= TW_SIZE(2500 * TW_VECTOR_BYTES) ? tw_max_threads() : 1;
+              const tw_index tw_team = tw_work >= TW_SIZE(2500 * TW_VECTOR_BYTES) ? tw_max_threads() : 1;
               /* From memory, one line after the other comes fastest. */
               const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(TW_VECTOR_BYTES > 16 ? 349520 : 1398080)
                                    && tw_rows <= TW_SIZE(2048);
               if (tw_team > 1) {
 #pragma omp parallel num_threads((int)tw_team)
                 {
-                  const long tw_size = tw_team_size(), tw_me = tw_thread(), tw_units = tw_panels(tw_rows, 8);
-                  const long tw_first = tw_units * tw_me / tw_size * 8;
-                  const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
-                  for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
+                  const tw_index tw_size = tw_team_size(), tw_me = tw_thread(), tw_units = tw_panels(tw_rows, 8);
+                  const tw_index tw_first = tw_units * tw_me / tw_size * 8;
+                  const tw_index tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
+                  for (tw_index tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
                     tw_open_f64_lanes_4to7x8_sub_mul_p24(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
                                                          tw_alone ? 0 : tw_depth / TW_F64_LINES_4_7 * TW_F64_LINES_4_7,
                                                          tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
                 }
               } else {
-                for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
+                for (tw_index tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
                   tw_open_f64_lanes_4to7x8_sub_mul_p24(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
                                                        tw_alone ? 0 : tw_depth / TW_F64_LINES_4_7 * TW_F64_LINES_4_7,
                                                        tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
               }
               tw_free(tw_room);
             } else {
-              for (long i = 0; i < -40 * jb - 39; i++) /* rows */
-                for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++) /* depth */
+              for (tw_index i = 0; i < -40 * jb - 39; i++) /* rows */
+                for (tw_index j = n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb; j < 40 * jb + 40; j++) /* depth */
                   x[i] -= L[-j][i] * x[-j];
             }
           }
@@ -246,9 +256,9 @@ void odd(int n, double x[n])
     /* tilewright: region 2 of odd: threads over i */
     {
       /* The fast version assumes: there is work for more than one thread. */
-      if (tw_max_threads() > 1 && (double)((long)n - 1) >= TW_PARALLEL_MIN) {
+      if (tw_max_threads() > 1 && (double)((tw_index)n - 1) >= TW_PARALLEL_MIN) {
 #pragma omp parallel for firstprivate(n, x)
-        for (long i = 2 * tw_floord((long)n + 1, 2) - n + 1; i < n; i += 2)
+        for (tw_index i = 2 * tw_floord((tw_index)n + 1, 2) - n + 1; i < n; i += 2)
           x[i] = 0.0;
       } else {
         for (int i = n - 1; i >= 1; i -= 2)

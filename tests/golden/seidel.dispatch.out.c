@@ -2,12 +2,15 @@
  * options: --target=c --machine=generic --dispatch --line
  * plan: a3166704526c
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #define tw_min4(a, b, c, d) tw_min(tw_min(tw_min(a, b), c), d)
 #define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
@@ -25,8 +28,8 @@ TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi,bmi2,tune=skylake-avx512")))
 #ifndef TW_MIN_AVX512
 #define TW_MIN_AVX512
-TW_AVX512_TUNED TW_INLINE long tw_min_avx512(long a, long b) { return a < b ? a : b; }
-TW_AVX512_TUNED TW_INLINE long tw_max_avx512(long a, long b) { return a > b ? a : b; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_min_avx512(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_AVX512_TUNED TW_INLINE tw_index tw_max_avx512(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #define tw_min4_avx512(a, b, c, d) tw_min_avx512(tw_min_avx512(tw_min_avx512(a, b), c), d)
 #define tw_max4_avx512(a, b, c, d) tw_max_avx512(tw_max_avx512(tw_max_avx512(a, b), c), d)
@@ -64,28 +67,25 @@ TW_AVX512_TUNED static void seidel_avx512(int steps, int n, double A[n][n])
 {
     /* tilewright: region 1 of seidel: tiles t:16 t_i:32 t_j:320 t_i:8 */
     {
-      const long t_ahead = 0;
-      for (long tt = -t_ahead; tt < steps; tt += 16) /* tiles of 16, on threads, one behind the other */
-        /* tiles of 32, stages */
-        for (long t_it = tt - (t_ahead + tt + 32) % 32 + 1;
-             t_it < tw_min_avx512((long)steps + n - 2, n + tt + 14);
-             t_it += 32)
-#line 10 "seidel.c"
-          for (long t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
-               t_jt < tw_min_avx512((long)steps + n - 2, n + tt + 14);
+      const tw_index t_ahead = 0;
+      for (tw_index tt = -t_ahead; tt < steps; tt += 16) /* tiles of 16, on threads, one behind the other */
+        for (tw_index t_it = tt - (t_ahead + tt + 32) % 32 + 1;
+             t_it < tw_min_avx512((tw_index)steps + n - 2, n + tt + 14);
+             t_it += 32)  /* tiles of 32, stages */
+          for (tw_index t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
+               t_jt < tw_min_avx512((tw_index)steps + n - 2, n + tt + 14);
                t_jt += 320)  /* tiles of 320 */
             /* inside the tile */
-            for (long t = tw_max4_avx512(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min_avx512(steps, tt + 16); t++)
-              for (long t_itt = tw_max_avx512(t_it, t - (t_ahead + t) % 8 + 1);
+            for (tw_index t = tw_max4_avx512(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min_avx512(steps, tt + 16); t++)
+              for (tw_index t_itt = tw_max_avx512(t_it, t - (t_ahead + t) % 8 + 1);
                    t_itt < tw_min_avx512(t_it + 32, n + t - 1);
                    t_itt += 8)  /* tiles of 8 */
-                for (long t_j = tw_max4_avx512(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
-                     t_j < tw_min4_avx512(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
-                                          t_jt - 2 * t + t_itt + 327);
+                for (tw_index t_j = tw_max4_avx512(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
+                     t_j < tw_min4_avx512(2 * (tw_index)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
+                                   t_jt - 2 * t + t_itt + 327);
                      t_j++) {  /* skewed: t_j + -2*t */
-#line 21 "seidel.c"
-                  long i = tw_max4_avx512(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
-                  const long i_end = tw_min4_avx512((long)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
+                  tw_index i = tw_max4_avx512(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
+                  const tw_index i_end = tw_min4_avx512((tw_index)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
                   if (i_end - i == 8) {
                     const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1]
                                              + A[i + 1][t_j - i]);
@@ -124,23 +124,25 @@ TW_AVX2 static void seidel_avx2(int steps, int n, double A[n][n])
 {
     /* tilewright: region 1 of seidel: tiles t:16 t_i:32 t_j:320 t_i:8 */
     {
-      const long t_ahead = 0;
-      for (long tt = -t_ahead; tt < steps; tt += 16) /* tiles of 16, on threads, one behind the other */
-        /* tiles of 32, stages */
-        for (long t_it = tt - (t_ahead + tt + 32) % 32 + 1; t_it < tw_min((long)steps + n - 2, n + tt + 14); t_it += 32)
-          for (long t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
-               t_jt < tw_min((long)steps + n - 2, n + tt + 14);
+      const tw_index t_ahead = 0;
+      for (tw_index tt = -t_ahead; tt < steps; tt += 16) /* tiles of 16, on threads, one behind the other */
+        for (tw_index t_it = tt - (t_ahead + tt + 32) % 32 + 1;
+             t_it < tw_min((tw_index)steps + n - 2, n + tt + 14);
+             t_it += 32)  /* tiles of 32, stages */
+          for (tw_index t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
+               t_jt < tw_min((tw_index)steps + n - 2, n + tt + 14);
                t_jt += 320)  /* tiles of 320 */
             /* inside the tile */
-            for (long t = tw_max4(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
-              for (long t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
+            for (tw_index t = tw_max4(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
+              for (tw_index t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
                    t_itt < tw_min(t_it + 32, n + t - 1);
                    t_itt += 8)  /* tiles of 8 */
-                for (long t_j = tw_max4(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
-                     t_j < tw_min4(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6, t_jt - 2 * t + t_itt + 327);
+                for (tw_index t_j = tw_max4(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
+                     t_j < tw_min4(2 * (tw_index)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
+                                   t_jt - 2 * t + t_itt + 327);
                      t_j++) {  /* skewed: t_j + -2*t */
-                  long i = tw_max4(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
-                  const long i_end = tw_min4((long)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
+                  tw_index i = tw_max4(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
+                  const tw_index i_end = tw_min4((tw_index)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
                   if (i_end - i == 8) {
                     const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1]
                                              + A[i + 1][t_j - i]);
@@ -191,23 +193,25 @@ void seidel(int steps, int n, double A[n][n])
 #line 4 "seidel.c"
     /* tilewright: region 1 of seidel: tiles t:16 t_i:32 t_j:320 t_i:8 */
     {
-      const long t_ahead = 0;
-      for (long tt = -t_ahead; tt < steps; tt += 16) /* tiles of 16, on threads, one behind the other */
-        /* tiles of 32, stages */
-        for (long t_it = tt - (t_ahead + tt + 32) % 32 + 1; t_it < tw_min((long)steps + n - 2, n + tt + 14); t_it += 32)
-          for (long t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
-               t_jt < tw_min((long)steps + n - 2, n + tt + 14);
+      const tw_index t_ahead = 0;
+      for (tw_index tt = -t_ahead; tt < steps; tt += 16) /* tiles of 16, on threads, one behind the other */
+        for (tw_index t_it = tt - (t_ahead + tt + 32) % 32 + 1;
+             t_it < tw_min((tw_index)steps + n - 2, n + tt + 14);
+             t_it += 32)  /* tiles of 32, stages */
+          for (tw_index t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
+               t_jt < tw_min((tw_index)steps + n - 2, n + tt + 14);
                t_jt += 320)  /* tiles of 320 */
             /* inside the tile */
-            for (long t = tw_max4(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
-              for (long t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
+            for (tw_index t = tw_max4(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
+              for (tw_index t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
                    t_itt < tw_min(t_it + 32, n + t - 1);
                    t_itt += 8)  /* tiles of 8 */
-                for (long t_j = tw_max4(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
-                     t_j < tw_min4(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6, t_jt - 2 * t + t_itt + 327);
+                for (tw_index t_j = tw_max4(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
+                     t_j < tw_min4(2 * (tw_index)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
+                                   t_jt - 2 * t + t_itt + 327);
                      t_j++) {  /* skewed: t_j + -2*t */
-                  long i = tw_max4(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
-                  const long i_end = tw_min4((long)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
+                  tw_index i = tw_max4(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
+                  const tw_index i_end = tw_min4((tw_index)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
                   if (i_end - i == 8) {
                     const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1]
                                              + A[i + 1][t_j - i]);

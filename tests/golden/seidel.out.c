@@ -2,15 +2,18 @@
  * options: --target=openmp --machine=generic
  * plan: a3166704526c
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
-TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE tw_index tw_min(tw_index a, tw_index b) { return a < b ? a : b; }
+TW_INLINE tw_index tw_max(tw_index a, tw_index b) { return a > b ? a : b; }
 #endif
 #define tw_min4(a, b, c, d) tw_min(tw_min(tw_min(a, b), c), d)
 #define tw_max4(a, b, c, d) tw_max(tw_max(tw_max(a, b), c), d)
@@ -24,13 +27,13 @@ TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
-TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
-TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
+TW_INLINE tw_index tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE tw_index tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE tw_index tw_thread(void) { return omp_get_thread_num(); }
 #else
-TW_INLINE long tw_max_threads(void) { return 1; }
-TW_INLINE long tw_team_size(void) { return 1; }
-TW_INLINE long tw_thread(void) { return 0; }
+TW_INLINE tw_index tw_max_threads(void) { return 1; }
+TW_INLINE tw_index tw_team_size(void) { return 1; }
+TW_INLINE tw_index tw_thread(void) { return 0; }
 #endif
 #endif
 #ifndef TW_LINE
@@ -38,7 +41,7 @@ TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #ifndef TW_FOLLOW
 #define TW_FOLLOW
-#define TW_LAST ((long)(~0UL >> 1))
+#define TW_LAST ((tw_index)(~0ULL >> 1))
 #if defined(__unix__) || defined(__APPLE__)
 #include <sched.h>
 #define TW_YIELD() ((void)sched_yield())
@@ -46,29 +49,29 @@ TW_INLINE long tw_thread(void) { return 0; }
 #define TW_YIELD() ((void)0)
 #endif
 /* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two lines of a cache. */
-typedef struct { long turn, stage; char apart[128 - 2 * sizeof(long)]; } tw_place;
+typedef struct { tw_index turn, stage; char apart[128 - 2 * sizeof(tw_index)]; } tw_place;
 TW_INLINE void tw_begin(tw_place *line)
 {
   for (int k = 0; k < TW_LINE; k++)
     line[k].turn = -1, line[k].stage = -TW_LAST;
 }
 /* The stage first: who sees the new turn must not take the stage of the old one for it. */
-TW_INLINE void tw_enter(tw_place *line, long turn)
+TW_INLINE void tw_enter(tw_place *line, tw_index turn)
 {
   __atomic_store_n(&line[tw_thread()].stage, -TW_LAST, __ATOMIC_RELEASE);
   __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
 }
-TW_INLINE void tw_reach(tw_place *line, long stage)
+TW_INLINE void tw_reach(tw_place *line, tw_index stage)
 { __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
 /* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
-TW_INLINE void tw_follow(tw_place *line, long turn, long stage)
+TW_INLINE void tw_follow(tw_place *line, tw_index turn, tw_index stage)
 {
-  const long team = tw_team_size();
+  const tw_index team = tw_team_size();
   if (turn == 0 || team == 1)
     return;
   const tw_place *before = &line[(turn - 1) % team];
   for (int spins = 0;; spins++) {
-    const long there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
+    const tw_index there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
     if (there >= turn || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
       return;
     if (spins >= 1000)
@@ -79,9 +82,9 @@ TW_INLINE void tw_follow(tw_place *line, long turn, long stage)
 #ifndef TW_EVEN_TILES
 #define TW_EVEN_TILES
 /* How far ahead of `steps` steps tiles of `size` begin, so that threads which take them in turn get equal parts. */
-TW_INLINE long tw_even_tiles(long steps, long size)
+TW_INLINE tw_index tw_even_tiles(tw_index steps, tw_index size)
 {
-  const long team = tw_min(tw_max_threads(), TW_LINE), rest = steps % (team * size);
+  const tw_index team = tw_min(tw_max_threads(), TW_LINE), rest = steps % (team * size);
   return team > 1 && rest > 0 && rest <= 2 * size ? size - (rest + 1) / 2 : 0;
 }
 #endif
@@ -90,34 +93,35 @@ void seidel(int steps, int n, double A[n][n])
 {
     /* tilewright: region 1 of seidel: tiles t:16 t_i:32 t_j:320 t_i:8; threads over tt */
     {
-      const long t_ahead = tw_even_tiles(steps, 16);
+      const tw_index t_ahead = tw_even_tiles(steps, 16);
       {
         tw_place tw_line[TW_LINE];
         tw_begin(tw_line);
 #pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
-    if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN) firstprivate(A, n, steps, t_ahead)
+    if(parallel: (double)steps * ((tw_index)n - 2) * ((tw_index)n - 2) >= TW_PARALLEL_MIN) \
+    firstprivate(A, n, steps, t_ahead)
         /* tiles of 16, on threads, one behind the other */
-        for (long tt_turn = tw_thread(); 16 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
-          const long tt = 16 * tt_turn - t_ahead;
+        for (tw_index tt_turn = tw_thread(); 16 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
+          const tw_index tt = 16 * tt_turn - t_ahead;
           tw_enter(tw_line, tt_turn);
-          for (long t_it = tt - (t_ahead + tt + 32) % 32 + 1;
-               t_it < tw_min((long)steps + n - 2, n + tt + 14);
+          for (tw_index t_it = tt - (t_ahead + tt + 32) % 32 + 1;
+               t_it < tw_min((tw_index)steps + n - 2, n + tt + 14);
                t_it += 32) {  /* tiles of 32, stages */
             tw_follow(tw_line, tt_turn, t_it);
-            for (long t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
-                 t_jt < tw_min((long)steps + n - 2, n + tt + 14);
+            for (tw_index t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
+                 t_jt < tw_min((tw_index)steps + n - 2, n + tt + 14);
                  t_jt += 320)  /* tiles of 320 */
               /* inside the tile */
-              for (long t = tw_max4(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
-                for (long t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
+              for (tw_index t = tw_max4(0, tt, t_it - n + 2, t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
+                for (tw_index t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
                      t_itt < tw_min(t_it + 32, n + t - 1);
                      t_itt += 8)  /* tiles of 8 */
-                  for (long t_j = tw_max4(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
-                       t_j < tw_min4(2 * (long)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
+                  for (tw_index t_j = tw_max4(2, t_jt - t + 1, t_jt - 2 * t + t_itt, t_itt - t + 1);
+                       t_j < tw_min4(2 * (tw_index)n - 3, n + t_jt - t + 318, n - t + t_itt + 6,
                                      t_jt - 2 * t + t_itt + 327);
                        t_j++) {  /* skewed: t_j + -2*t */
-                    long i = tw_max4(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
-                    const long i_end = tw_min4((long)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
+                    tw_index i = tw_max4(1, t_itt - t, t - t_jt + t_j - 319, t_j - n + 2);
+                    const tw_index i_end = tw_min4((tw_index)n - 2, t_itt - t + 7, t_j - 1, t - t_jt + t_j) + 1;
                     if (i_end - i == 8) {
                       const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1]
                                                + A[i + 1][t_j - i]);

@@ -2,7 +2,10 @@
  * options: --target=openmp --machine=generic
  * plan: 93d70aeab6e1
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
@@ -11,7 +14,7 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #define TW_FITS_UNSIGNED
 /* Is there room for bounds such as n + tile in 64 bits: n < 2^60? Asked such that compilers do
  * not warn of what cannot be where it does not hold. */
-TW_INLINE int tw_fits_unsigned(unsigned long n) { return n >> 60 == n >> 63; }
+TW_INLINE int tw_fits_unsigned(unsigned long long n) { return n >> 60 == n >> 63; }
 #endif
 #include <stddef.h>
 
@@ -24,21 +27,21 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
     {
       /* The fast version assumes: sizes stay below 2^60. */
       if (tw_fits_unsigned(n) && tw_fits_unsigned(m)) {
-        if ((double)(long)n * (long)m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < (long)n; i++)
-            if (0 < (long)m) {
+        if ((double)(tw_index)n * (tw_index)m < TW_PARALLEL_MIN) {
+          for (tw_index i = 0; i < (tw_index)n; i++)
+            if (0 < (tw_index)m) {
               const double c0 = x[i];
 #pragma omp simd
-              for (long j = 0; j < (long)m; j++)
+              for (tw_index j = 0; j < (tw_index)m; j++)
                 out[i * m + j] = c0 * y[j];
             }
         } else {
 #pragma omp parallel for firstprivate(m, n, out, x, y)
-          for (long i = 0; i < (long)n; i++)
-            if (0 < (long)m) {
+          for (tw_index i = 0; i < (tw_index)n; i++)
+            if (0 < (tw_index)m) {
               const double c0 = x[i];
 #pragma omp simd
-              for (long j = 0; j < (long)m; j++)
+              for (tw_index j = 0; j < (tw_index)m; j++)
                 out[i * m + j] = c0 * y[j];
             }
         }

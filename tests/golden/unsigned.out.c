@@ -2,18 +2,25 @@
  * options: --target=openmp --machine=generic
  * plan: 09ee0f97328b
  */
-_Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#ifndef TW_INDEX
+#define TW_INDEX
+typedef long long tw_index; /* 64 bits on every machine */
+#endif
+#ifndef TW_ADDRESS
+#define TW_ADDRESS
+typedef __UINTPTR_TYPE__ tw_address; /* as wide as a pointer */
+#endif
 #define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_SPAN
 /* Memory from the element (or row) first to before past. */
-#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
-typedef struct { unsigned long begin, end; } tw_span;
-TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
+#define TW_SPAN(p, first, past) tw_span_of((tw_address)(p), sizeof *(p), first, past)
+typedef struct { unsigned long long begin, end; } tw_span;
+TW_INLINE tw_span tw_span_of(unsigned long long p, unsigned long long size, tw_index first, tw_index past)
 {
-  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  const tw_span s = { p + size * (unsigned long long)first, p + size * (unsigned long long)past };
   return s;
 }
 /* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
@@ -32,14 +39,14 @@ void smooth(unsigned n, float a[], const float b[])
     /* tilewright: region 1 of smooth: threads over i; vectors along i */
     {
       /* The fast version assumes: `n - 1` does not wrap around, and arrays do not overlap. */
-      if ((long)n >= 1 && tw_apart(1, 2, (tw_span[]){ TW_SPAN(a, 1, (long)n - 1), TW_SPAN(b, 0, n) })) {
-        if ((double)((long)n - 2) < TW_PARALLEL_MIN) {
+      if ((tw_index)n >= 1 && tw_apart(1, 2, (tw_span[]){ TW_SPAN(a, 1, (tw_index)n - 1), TW_SPAN(b, 0, n) })) {
+        if ((double)((tw_index)n - 2) < TW_PARALLEL_MIN) {
 #pragma omp simd
-          for (long i = 1; i < (long)n - 1; i++)
+          for (tw_index i = 1; i < (tw_index)n - 1; i++)
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
         } else {
 #pragma omp parallel for simd firstprivate(a, b, n)
-          for (long i = 1; i < (long)n - 1; i++)
+          for (tw_index i = 1; i < (tw_index)n - 1; i++)
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
         }
       } else {

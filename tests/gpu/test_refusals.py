@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,64 @@ def test_files_without_anything_for_a_device(target: str, ending: str, tmp_path:
         strict = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-c", f"{tmp_path}/f{ending}", "-o", f"{tmp_path}/f.o"]
         for compiler in (["gcc", "-x", "c"], ["g++", "-x", "c++"]):
             compiled([*compiler, *strict])
+
+
+GOOD = """void good(int n, double *a)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = 2 * a[i];
+#pragma endscop
+}
+"""
+SEVERAL = """void several(int n, double *a, long double *b)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = 2 * a[i];
+  for (int i = 0; i < n; i++)
+    b[i] = 0;
+#pragma endscop
+}
+"""
+EMPTY = "void nothing(void)\n{\n#pragma scop\n#pragma endscop\n}\n"
+REFUSED = REGION.format(arguments="long double *a", body="a[i] = 0;", before="")
+NO_MODEL = REGION.format(arguments="double *a", body="{ a[i] = 0; g(a); }", before="void g(double *);")
+DEVICES = ("cuda", "hip", "opencl")
+
+
+@pytest.mark.parametrize("target", DEVICES)
+@pytest.mark.parametrize("before", ["", GOOD])
+@pytest.mark.parametrize("refused", [REFUSED, NO_MODEL, SEVERAL])
+def test_the_host_does_not_follow_pointers_of_the_device(target: str, before: str, refused: str) -> None:
+    with pytest.raises(InputError, match="pointers of the device") as raised:
+        generate("f.c", before + refused, GenOptions(target=target, stem="f", arrays="device"))
+    error = raised.value
+    line = (before + refused)[: (before + refused).rindex("#pragma scop")].count("\n") + 1
+    assert error.id == "device-arrays" and error.loc.file == "f.c"
+    assert error.loc.line in (line, line + 1) or target == "opencl"
+
+
+@pytest.mark.parametrize("target", DEVICES)
+def test_what_runs_on_the_device_is_no_error(target: str) -> None:
+    for arrays, text in (("device", EMPTY), ("device", "int x;\n"), ("host", GOOD + REFUSED)):
+        generate("f.c", text, GenOptions(target=target, stem="f", arrays=arrays))
+    if target != "opencl":
+        made = generate("f.c", GOOD + EMPTY, GenOptions(target=target, stem="f", arrays="device"))
+        assert made.regions[0].transformed
+        generate("f.c", GOOD + REFUSED, GenOptions(target=target, stem="f", arrays="managed"))
+
+
+def test_several_regions_that_are_refused_are_counted() -> None:
+    text, options = REFUSED + GOOD + REFUSED.replace("f(", "g("), GenOptions(target="cuda", stem="f", arrays="device")
+    with pytest.raises(InputError, match="so do those of 1 more region"):
+        generate("f.c", text, options)
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    source = tmp_path / "f.c"
+    source.write_text(GOOD + REFUSED)
+    words = [sys.executable, "-m", "tilewright", "gen", str(source), "--target=cuda", "--arrays=device"]
+    done = subprocess.run([*words, "-o", str(tmp_path / "out")], capture_output=True, text=True)
+    assert done.returncode == 1 and "f.c:11:" in done.stderr and "[device-arrays]" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -35,7 +35,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_who_pays_is_asked_once() -> None:
     """Iterations, exchanges and bytes; not for blocks, which nobody can work on alone."""
     text = generate("in.c", HEAT, GenOptions(target="mpi")).text
-    squares = "(double)steps * ((long)n - 2) * ((long)n - 2)"
+    squares = "(double)steps * ((tw_index)n - 2) * ((tw_index)n - 2)"
     assert f"tw_pays(2. * {squares}, (double)steps + 1," in " ".join(text.split())
     blocks = generate("in.c", HEAT, GenOptions(target="mpi", distribute=BLOCKS)).text
     assert "&& tw_pays(" not in blocks

@@ -33,6 +33,12 @@ def test_loops_can_be_taken_away_and_exchanged() -> None:
     assert "tw_exchange" not in none.text and "replicated" in {d.id for d in none.diagnostics}
 
 
+def test_ranks_that_are_given_up_unproven_are_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.mpi.text.phase_text.wrong_views", lambda *_: "a row too many")
+    told = {d.id: d.message for d in made().diagnostics}
+    assert "replicated" in told and "could not be proven: a row too many" in told["unproven"]
+
+
 @pytest.mark.parametrize(
     ("target", "change", "words"),
     [

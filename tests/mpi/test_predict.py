@@ -124,9 +124,9 @@ def test_steps_without_a_message_are_those_that_ranks_choose(tmp_path: Path) -> 
         at = Setting({"steps": steps, "n": n}, ranks)
         amount = work(x, at.sizes)
         cases.append(depth(x, wide, at, network, amount, TimeTiles(tile, bool(line), threads[line])))
-        asked = f"tw_wide_steps({amount}, {steps}, {reach}, {tile}, {line}, 1, (const long[]){{ {n} }})"
+        asked = f"tw_wide_steps({amount}, {steps}, {reach}, {tile}, {line}, 1, (const tw_index[]){{ {n} }})"
         lines.append(f"  tw_world.size = {ranks};\n  omp_set_num_threads({threads[line]});")
-        lines.append(f'  printf("%ld\\n", {asked});')
+        lines.append(f'  printf("%lld\\n", {asked});')
     text = support(Support("shared-memory")) + "\nint main(void)\n{\n" + "\n".join(lines) + "\n  return 0;\n}\n"
     program = compiled("mpicc", text, tmp_path / "steps", ("-fopenmp",))
     done = subprocess.run([str(program)], capture_output=True, text=True, timeout=60)

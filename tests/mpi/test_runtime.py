@@ -22,30 +22,32 @@ int main(void)
   if (tw_next_step(1, 4) != 4 || tw_next_step(4, 4) != 8 || tw_next_step(-3, 4) != 0 || tw_next_step(-4, 4) != 0)
     return 8;
   /* thick blocks: tiles of 8 steps; thin ones: step by step; and no more steps than there are, up to a whole tile */
-  const long many[] = { 4000 }, few[] = { 16 };
+  const tw_index many[] = { 4000 }, few[] = { 16 };
   if (tw_wide_steps(3e9, 100, 2, 8, 1, 1, many) % 8 || tw_wide_steps(3e9, 100, 2, 8, 1, 1, many) < 8
       || tw_wide_steps(1e9, 100, 2, 8, 1, 1, few) != 1 || tw_wide_steps(1e8, 3, 2, 8, 1, 1, many) > 8
       || tw_wide_steps(3e9, 100, 2, 1, 0, 1, many) != 1)
     return 9;
   for (tw_world.size = 1; tw_world.size < 12; tw_world.size++)
-    for (long first = -3; first < 4; first++)
-      for (long past = first - 2; past < first + 30; past++) {
-        const long end = past > first ? past : first;
+    for (tw_index first = -3; first < 4; first++)
+      for (tw_index past = first - 2; past < first + 30; past++) {
+        const tw_index end = past > first ? past : first;
         if (tw_part(first, past, 0) != first || tw_part(first, past, tw_world.size) != end)
           return 1;
         for (int r = 0; r < tw_world.size; r++) {
-          const long n = tw_part(first, past, r + 1) - tw_part(first, past, r), each = (end - first) / tw_world.size;
+          const tw_index n = tw_part(first, past, r + 1) - tw_part(first, past, r);
+          const tw_index each = (end - first) / tw_world.size;
           if (n != each && n != each + 1)
             return 2;
         }
         if (tw_dealt(first, past, 0) != first || tw_dealt(first, past, tw_blocks()) != end)
           return 6;
-        for (long b = 0; b < tw_blocks(); b++)
+        for (tw_index b = 0; b < tw_blocks(); b++)
           if (tw_dealt(first, past, b) > tw_dealt(first, past, b + 1))
             return 7;
         for (int low = 0; low < 5; low++)
           for (int high = 0; high < 5; high++) {
-            const long middle = tw_piece_from(0, first, end, low, high), last = tw_piece_to(0, first, end, low, high);
+            const tw_index middle = tw_piece_from(0, first, end, low, high);
+            const tw_index last = tw_piece_to(0, first, end, low, high);
             if (middle > last || tw_piece_from(1, first, end, low, high) != first
                 || tw_piece_to(1, first, end, low, high) != middle || tw_piece_from(2, first, end, low, high) != last
                 || tw_piece_to(2, first, end, low, high) != end
@@ -53,14 +55,14 @@ int main(void)
               return 5;
           }
         for (tw_world.rank = 0; tw_world.rank < tw_world.size; tw_world.rank++)
-          for (long w = 1; w < 5; w++) {
-            const long rows[] = { past - first };
+          for (tw_index w = 1; w < 5; w++) {
+            const tw_index rows[] = { past - first };
             int near[24] = { 0 }, count = 0;
-            for (long k = tw_first_near(1, &w, rows); k < tw_messages(); k = tw_next_near())
+            for (tw_index k = tw_first_near(1, &w, rows); k < tw_messages(); k = tw_next_near())
               near[k]++, count++;
-            for (long k = 0; k < tw_messages(); k++) {
-              const long g = tw_giver(k), t = tw_taker(k);
-              const long gap = g > t ? tw_part(first, past, g) - tw_part(first, past, t + 1)
+            for (tw_index k = 0; k < tw_messages(); k++) {
+              const tw_index g = tw_giver(k), t = tw_taker(k);
+              const tw_index gap = g > t ? tw_part(first, past, g) - tw_part(first, past, t + 1)
                                      : tw_part(first, past, t) - tw_part(first, past, g + 1);
               if (near[k] > 1 || (gap < w && !near[k]))
                 return 10;
@@ -69,7 +71,7 @@ int main(void)
               return 11;
           }
         for (tw_world.rank = 0; tw_world.rank < tw_world.size; tw_world.rank++)
-          for (long k = 0; k < tw_messages(); k++)
+          for (tw_index k = 0; k < tw_messages(); k++)
             if (tw_giver(k) == tw_taker(k) || (k < tw_world.size - 1 ? tw_giver(k) : tw_taker(k)) != tw_world.rank
                 || tw_giver(k) < 0 || tw_giver(k) >= tw_world.size || tw_taker(k) < 0 || tw_taker(k) >= tw_world.size)
               return 3;
@@ -85,7 +87,7 @@ int main(void)
   const int ranks = tw_ranks();
   for (int round = 1; round < 4; round++) {
     got[2 * tw_rank()] = got[2 * tw_rank() + 50] = tw_rank() + round;
-    for (long k = 0; k < tw_messages(); k++) {
+    for (tw_index k = 0; k < tw_messages(); k++) {
       tw_run(k, &got[2 * tw_giver(k)], 1, sizeof(int));
       tw_run(k, &got[2 * tw_giver(k) + 50], 1, sizeof(int));
     }
@@ -103,25 +105,25 @@ int main(void)
 ROWS = """
 int main(void)
 {
-  static long got[16][400];
+  static tw_index got[16][400];
   const int ranks = tw_ranks();
-  for (long round = 1; round < 24; round++) {
-    const long n = 3 + (round * 7) % 40 * (round / 4);
-    for (long j = 0; j < 400; j++)
+  for (tw_index round = 1; round < 24; round++) {
+    const tw_index n = 3 + (round * 7) % 40 * (round / 4);
+    for (tw_index j = 0; j < 400; j++)
       got[tw_rank()][j] = 1000 * round + tw_rank();
-    const long far = 99, rows = 99, odd = round % 2; /* now and then in another order */
-    for (long k = odd ? tw_first_near(1, &far, &rows) : 0; k < tw_messages(); k = odd ? tw_next_near() : k + 1) {
+    const tw_index far = 99, rows = 99, odd = round % 2; /* now and then in another order */
+    for (tw_index k = odd ? tw_first_near(1, &far, &rows) : 0; k < tw_messages(); k = odd ? tw_next_near() : k + 1) {
       if (round > 5 && tw_giver(k) > tw_taker(k))
         continue;
-      tw_run(k, &got[tw_giver(k)][0], n, sizeof(long));
+      tw_run(k, &got[tw_giver(k)][0], n, sizeof(tw_index));
       if (tw_taker(k) % 2)
-        tw_run(k, &got[tw_giver(k)][300], n / 3, sizeof(long));
+        tw_run(k, &got[tw_giver(k)][300], n / 3, sizeof(tw_index));
     }
     FAULT
     tw_send();
     tw_wait();
     for (int r = 0; r < (round > 5 ? tw_rank() : ranks); r++)
-      for (long j = 0; j < n; j++)
+      for (tw_index j = 0; j < n; j++)
         if (got[r][j] != 1000 * round + r || (tw_rank() % 2 && j < n / 3 && got[r][300 + j] != got[r][0]))
           return 1;
   }
@@ -139,7 +141,7 @@ def test_messages_that_ranks_of_a_node_see(tmp_path: Path) -> None:
     late, no_wait = (copies, waits + copies), ("  tw_all_taken(tw_node.turn);", "")
     alone = ("&r->window) == MPI_SUCCESS;", "&r->window) != MPI_SUCCESS;")
     short = ("FAULT", "if (tw_rank() == 0 && round == 20) tw_world.messages[0].bytes -= 8;")
-    little = ("(long)(found.f_bavail / 2)", "(long)(found.f_bavail * 0)")
+    little = ("(tw_index)(found.f_bavail / 2)", "(tw_index)(found.f_bavail * 0)")
     fine, wrong = (((), 3), ((late,), 2), ((alone,), 5), ((little,), 2)), (((late, no_wait), 2), ((short,), 2))
     cases = (*((*case, True) for case in fine), *((*case, False) for case in wrong))
     for k, (changes, ranks, right) in enumerate(cases):
@@ -249,16 +251,16 @@ def test_blocks_take_their_part_of_the_memory(tmp_path: Path) -> None:
     program = """#include <sys/resource.h>
 int main(void)
 {
-  const long n = 4096;
+  const tw_index n = 4096;
   struct rusage before, after;
   double (*const a)[n] = tw_block(sizeof(double[n][n]));
   tw_ranks();
   getrusage(RUSAGE_SELF, &before);
-  for (long i = tw_first(n); i < tw_past(n); i++)
-    for (long j = 0; j < n; j++)
+  for (tw_index i = tw_first(n); i < tw_past(n); i++)
+    for (tw_index j = 0; j < n; j++)
       a[i][j] = 1;
   getrusage(RUSAGE_SELF, &after);
-  const long share = (long)sizeof(double[n][n]) / 1024 / tw_ranks(), used = after.ru_maxrss - before.ru_maxrss;
+  const tw_index share = (tw_index)sizeof(double[n][n]) / 1024 / tw_ranks(), used = after.ru_maxrss - before.ru_maxrss;
   return used > share + share / 4;
 }
 """

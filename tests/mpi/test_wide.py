@@ -94,7 +94,7 @@ def test_statements_stand_once_in_steps_without_a_message() -> None:
     """At the ends of a block one statement runs farther than the other; the loops around both are one nest."""
     made = for_ranks("in.c", CUBE, distribute="u: block, *, *; v: block, *, *", assume_no_alias=True)
     inside = made.partition("if (tw_depth > 1)")[2].partition("\n      } else {\n")[0]
-    assert inside.count("/* rows of diamonds */") == 1 == len(re.findall(r"for \(long t = ", inside))
+    assert inside.count("/* rows of diamonds */") == 1 == len(re.findall(r"for \(tw_index t = ", inside))
     assert inside.count("TW_ONE_BY_ONE();") == 2
 
 

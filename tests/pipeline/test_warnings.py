@@ -256,7 +256,7 @@ def test_nothing_to_warn_of(name: str, target: str, tmp_path: Path) -> None:
 def test_a_turn_without_its_counter() -> None:
     plan = "region 1\n  pipeline S1.i along S1.j\n"
     text = codegen.generate(TURN, name="turn.c", plan=plan).text
-    assert "i_turn" in text and "const long i " not in text
+    assert "i_turn" in text and "const tw_index i " not in text
 
 
 def test_sizes_beyond_the_array_have_no_code() -> None:

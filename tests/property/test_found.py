@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.diagnostics import InputError, Severity
+from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.corpus import some
@@ -48,7 +48,7 @@ def test_found(path: Path, tmp_path: Path) -> None:
     except InputError as error:
         assert plan and error.id == "illegal-plan", error.message
         return
-    assert not [d.message for d in got.diagnostics if d.id == "fallback" and d.severity is Severity.WARNING]
+    assert not [d.message for d in got.diagnostics if d.id == "unproven"]
     assert "no-proof" not in [n.id for d in got.diagnostics for n in d.notes]
     printed, left = _output("new", got.text, tmp_path)
     assert printed == want and left <= unused

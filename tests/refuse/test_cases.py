@@ -21,7 +21,7 @@ from tests.unmarked import unmarked
 
 FOLDER = Path(__file__).parent / "cases"
 # Refusals that depend on time, effort and options rather than on the source: how to bring them about.
-MADE_UP = ("timeout", "no-proof", "isl-failed", "alias-unknown", "out-of-memory")  # tests/cli/test_limits.py
+MADE_UP = ("timeout", "no-proof", "isl-failed", "alias-unknown", "out-of-memory", "compiler-flag")
 
 
 @dataclass(frozen=True)

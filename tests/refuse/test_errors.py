@@ -62,6 +62,7 @@ ERRORS = {
     "mpi-program": lambda: ("int MPI_Barrier(int);\n" + REGION, ("--target", "mpi"), "in.c", 1),
     "bad-distribution": lambda: (REGION, ("--target", "mpi", "--distribute", "A: rows"), "--distribute", 0),
     "bad-network": lambda: (REGION, ("--target", "mpi", "--network", "pigeons"), "--network", 0),
+    "no-data-cache": lambda: (REGION, ("--target", "sunway", "-o", "out.c", "--ldm-cache", "32"), "--ldm-cache", 0),
     "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),
     "no-preprocessor": lambda: (REGION, ("--cpp", "no-such-compiler -E"), "in.c", 0),
     "preprocess-failed": lambda: ('#include "missing.h"\n' + REGION, (), "in.c", 1),
@@ -89,11 +90,13 @@ def test_every_error_id_has_a_test() -> None:
     elsewhere.add("bad-threads")  # tests/sunway/test_command.py
     elsewhere.add("limit-passed")  # tests/cli/test_limits.py
     elsewhere.add("no-device")  # tests/gpu/test_tune.py
+    elsewhere.add("device-arrays")  # tests/gpu/test_refusals.py
     elsewhere.add("no-sources")  # tests/cli/test_scan.py
     elsewhere.add("not-here")  # tests/serve/test_server.py
     elsewhere |= {"bad-descriptor", "bad-kernel", "cannot-compile", "cannot-keep", "ranks-differ", "unknown-format",
                   "unsolved-format"}  # tests/sparse/test_errors.py
     elsewhere |= {"interrupted", "no-scheduler", "unknown-parameter", "worker-failed"}  # tests/tune/
+    elsewhere |= {"bad-pragma", "bad-sizes", "other-language", "not-measured"}  # tests/cli/test_bad_words.py
     assert set(ERRORS) == {e.id for e in TABLE if e.family == INPUT} - elsewhere
 
 
@@ -143,8 +146,21 @@ def test_warnings(gen) -> None:
     tested |= {"data-scope"}  # tests/gpu/test_resident.py
     tested |= {"no-dispatch"}  # tests/run/test_dispatch.py
     tested |= {"region-partly"}  # tests/run/test_partial.py
+    tested |= {"unproven"}  # below
     tested |= {"misspelt-pragma", "no-effect", "unknown-warning", "unused-assumption"}  # tests/cli/test_explain.py
     assert {e.id for e in TABLE if e.family == WARNING} == tested
+
+
+# It is tiled, so there is a simpler plan.
+TRANSPOSED = """void f(int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      A[i][j] = B[j][i];
+#pragma endscop
+}
+"""
 
 
 def test_a_fallback_is_remarked_on(gen, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,19 +170,49 @@ def test_a_fallback_is_remarked_on(gen, monkeypatch: pytest.MonkeyPatch) -> None
     proofs = [(Finding("storage", "`t` does not fit"),)] * 2  # the second for the same plan in one piece
     real = region.prove
     monkeypatch.setattr(region, "prove", lambda *a, **k: proofs.pop() if proofs else real(*a, **k))
-    transposed = """void f(int n, double A[n][n], double B[n][n])
+    code, out, messages = gen(TRANSPOSED, "-Rpass-missed=fallback")
+    assert code == 0 and "omp" in out
+    assert [(m["id"], m["severity"], m["kind"]) for m in messages] == [("fallback", "remark", "missed")]
+    assert "`t` does not fit" in messages[0]["message"]
+
+
+PRODUCT = """void f(int n, double A[n][n], double B[n][n], double C[n][n])
 {
 #pragma scop
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
-      A[i][j] = B[j][i];
+      for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] * B[k][j];
 #pragma endscop
 }
-"""  # tiled, so there is a simpler plan
-    code, out, messages = gen(transposed, "-Rpass-missed=fallback")
+"""
+
+
+@pytest.mark.parametrize("machine", ["generic", "haswell"])
+def test_an_unproven_text_is_a_warning(gen, monkeypatch: pytest.MonkeyPatch, machine: str) -> None:
+    """Whatever text for products could not be proven, without an option that asks for remarks, and in the report."""
+    monkeypatch.setattr("codegen.verify.text.check.wrong_text", lambda x: "a row too many" if x.products else "")
+    words = ("--machine", machine, "-o", "out.c", "--emit", "c,report")
+    code, _, messages = gen(PRODUCT, *words)
+    assert code == 0 and "tilewright: region 1" in Path("out.c").read_text(encoding="utf-8")
+    assert {(m["id"], m["severity"], m["line"]) for m in messages} == {("unproven", "warning", 3)}
+    assert all("a faster plan was given up" in m["message"] and "a row too many" in m["message"] for m in messages)
+    assert "a faster plan was given up" in Path("out.report.txt").read_text(encoding="utf-8")
+    assert gen(PRODUCT, *words, "-Wno-unproven")[2] == []
+    assert gen(PRODUCT, *words, "-Werror=unproven")[0] == 1
+
+
+def test_an_unproven_tree_is_a_warning(gen, monkeypatch: pytest.MonkeyPatch) -> None:
+    from codegen import region
+    from codegen.verify.evidence import Finding
+
+    proofs = [(Finding("order", "S1 runs too late"),)]
+    real = region.prove
+    monkeypatch.setattr(region, "prove", lambda *a, **k: proofs.pop() if proofs else real(*a, **k))
+    code, out, messages = gen(TRANSPOSED)
     assert code == 0 and "omp" in out
-    assert [(m["id"], m["severity"], m["kind"]) for m in messages] == [("fallback", "remark", "missed")]
-    assert "`t` does not fit" in messages[0]["message"]
+    assert [(m["id"], m["severity"]) for m in messages] == [("unproven", "warning")]
+    assert "could not be proven: S1 runs too late" in messages[0]["message"]
 
 
 def test_a_crash_of_isl_leads_to_a_simpler_plan(gen, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,7 +125,7 @@ def test_other_nests_of_the_region_are_taken(tmp_path: Path, capsys: pytest.Capt
     assert main(["gen", "--diagnostics-format", "json", "--machine", "generic", str(path)]) == 0
     out, err = capsys.readouterr()
     assert "volatile" in err and "for (int i = 0; i < n; i++) progress = i;" in out
-    assert "for (long i = 0" in out
+    assert "for (tw_index i = 0" in out
 
 
 def test_pure_by_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,7 +87,7 @@ def test_the_forms_for_threads_and_for_little_work_run_both(last: bool, plant: P
 
 
 def test_a_lost_iteration_is_found(plant: Plant) -> None:
-    plant("long j = 0; j < n;", "long j = 0; j < n - 1;")
+    plant("tw_index j = 0; j < n;", "tw_index j = 0; j < n - 1;")
     report = run(sources.COPY)
     assert not report.ok
     assert report.lines[0].startswith("region 1 (copy, line 4): b[0][0] is ")
@@ -172,6 +172,6 @@ def test_command(tmp_path: Path, plant: Plant, capsys: pytest.CaptureFixture[str
     path.write_text(sources.COPY)
     assert main(("check", str(path))) == 0
     assert "agree" in capsys.readouterr().out
-    plant("long j = 0; j < n;", "long j = 1; j < n;")
+    plant("tw_index j = 0; j < n;", "tw_index j = 1; j < n;")
     assert main(("check", str(path), "-q")) == 4
     assert "should be" in capsys.readouterr().out

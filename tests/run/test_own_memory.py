@@ -80,7 +80,7 @@ def output(text: str, folder: Path, *flags: str) -> str:
 def test_each_thread_has_its_own(tmp_path: Path) -> None:
     source = program(*CASES)
     made = generate("own.c", source, GenOptions())
-    assert not [d.message for d in made.diagnostics if d.id == "fallback"]
+    assert not [d.message for d in made.diagnostics if d.id in ("fallback", "unproven")]
     parts = re.split(r"^static void f\d", made.text, flags=re.M)[1:]
     for part, (_, _, sizes) in zip(parts, CASES.values(), strict=True):
         assert f"one `t` for each thread: {sizes}" in " ".join(part.split())

@@ -135,9 +135,9 @@ def fast(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "inside"),
     [
-        (EDGES, r"for \(long x = 1; x < \(long\)w - 1; x\+\+\)"),
-        (RING, r"for \(long i = 1; i < \(long\)n - 1; i\+\+\)"),
-        (CLIPPED, r"for \(long j = .*pad.*; j\+\+\)"),
+        (EDGES, r"for \(tw_index x = 1; x < \(tw_index\)w - 1; x\+\+\)"),
+        (RING, r"for \(tw_index i = 1; i < \(tw_index\)n - 1; i\+\+\)"),
+        (CLIPPED, r"for \(tw_index j = .*pad.*; j\+\+\)"),
     ],
     ids=["edges", "ring", "clipped"],
 )
@@ -151,13 +151,13 @@ def test_inside_has_no_test(text: str, inside: str) -> None:
 def test_rows_are_asked_once() -> None:
     """The test of a row stands ahead of the loops along it."""
     text = fast(ROWS)
-    assert re.search(r"if \(.*i.*\) \{\n\s*for \(long j", text), text
+    assert re.search(r"if \(.*i.*\) \{\n\s*for \(tw_index j", text), text
 
 
 def test_data_are_asked_once() -> None:
     """An `if` around a loop stays around it."""
     text = fast(MUTED)
-    assert not re.search(r"for \(long i.*\n\s*if", text), text
+    assert not re.search(r"for \(tw_index i.*\n\s*if", text), text
     assert re.search(r"if \(cond1\) \{", text), text
 
 
@@ -187,5 +187,5 @@ void blocks(int cells, double (*a)[5][5])
 def test_one_thread_runs_loops_without_the_test_that_the_source_has() -> None:
     """i == p takes loop i apart; that is faster than what was written, whether there are threads or not."""
     text = codegen.generate(BLOCKS).text
-    assert "tw_max_threads() > 1" not in text and "for (long i = p + 1; i < 5; i++)" in text
+    assert "tw_max_threads() > 1" not in text and "for (tw_index i = p + 1; i < 5; i++)" in text
     assert run(BLOCKS).ok

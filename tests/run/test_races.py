@@ -122,7 +122,7 @@ def test_a_place_that_all_threads_write_is_found(name: str) -> None:
 def test_a_parallel_loop_that_carries_a_dependence_is_found() -> None:
     """Threads on the loop that the plan runs in order."""
     text = generated("gauss-jordan.c")
-    head = re.search(r"^( *)(for \(long k = )", text, re.M)
+    head = re.search(r"^( *)(for \(tw_index k = )", text, re.M)
     assert head is not None
     broken = text[: head.start()] + "#pragma omp parallel for\n" + text[head.start() :]
     found = run(sanitizer(), broken, "24 13")

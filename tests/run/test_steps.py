@@ -72,6 +72,6 @@ def test_agrees(text: str) -> None:
 def test_a_step_has_no_test_and_no_division_of_its_counter(text: str) -> None:
     fast = codegen.generate(text, name="in.c").text.partition("#pragma scop")[0].partition("} else {\n    for (int")[0]
     bodies = re.findall(
-        r"for \(long (\w+) = [^\n]*\1\+\+\) \{\n((?:[^\n]*\[2 \* \1[^\n]*\n(?:[^\n;]*;\n)?)+) *\}", fast
+        r"for \(tw_index (\w+) = [^\n]*\1\+\+\) \{\n((?:[^\n]*\[2 \* \1[^\n]*\n(?:[^\n;]*;\n)?)+) *\}", fast
     )
     assert bodies and all(not re.search(rf"if|\b{var} /", body) for var, body in bodies), fast

@@ -53,7 +53,9 @@ KINDS = {
         "not taken": "mesh", "a core has gone": "barrier", "to no core": "mesh", "taken along the row": "mesh",
     },
     "slices": {
-        "column of 16": "barrier", "filled while it is sent": "stale-source", "sent before it came": "in-flight",
+        "column of 16": "barrier", "filled while it is sent": "stale-source", "filled when one has it": "stale-source",
+        "source changed when one has it": "stale-source", "sent over a source": "stale-source",
+        "sent before it came": "in-flight",
         "no barrier at all": "not-started", "a barrier the first time only": "in-flight",
         "slice too short": "undefined",
         "two senders": "early", "sent from main memory": "not-local", "no bytes": "length",

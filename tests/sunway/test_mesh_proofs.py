@@ -219,6 +219,8 @@ CHANGES = {
     "part of a slice is sent": (NEW, "tall * tw_min(deep, nk - kt - s * deep) * 8",
         "tw_min(deep, nk - kt - s * deep) * 8", 0),
     "a slice is overwritten on its way": (NEW, "athread_rma_wait_value(&A_sent, 1);", "", 0),
+    "fetched anew while it is sent": (NEW, "athread_rma_wait_value(&B_sent, 1); B_got = 0;", "B_got = 0;", 0),
+    "changed while it is sent": (NEW, "&A_sent, &A_here[s % 2]);", "&A_sent, &A_here[s % 2]); A_ldm[0] = 0;", 0),
     "another message is waited for": (NEW, "athread_rma_wait_value(&A_sent, 1);",
         "athread_rma_wait_value(&B_sent, 1);", 0),
     "sent while one is on its way": (NEW, "athread_rma_wait_value(&B_sent, 1);", "", 1),

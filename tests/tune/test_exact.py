@@ -84,7 +84,7 @@ def test_trees_and_plans_both_ways() -> None:
     text = base.text(plan, subject.model.digest)
     assert "or nest i:12, j:3, k:48, i:4, j:16\n" in text
     outcome = subject.carried_out(text)
-    assert outcome.plan == text and outcome.text is not None and "(long)n == 48" in outcome.text
+    assert outcome.plan == text and outcome.text is not None and "(tw_index)n == 48" in outcome.text
     scop = subject.model.program.scop
     again = parse(text, "<plan>", {scop.region: scop})[0]
     back = Base("again", again, apply_plan(subject.model.program, again))

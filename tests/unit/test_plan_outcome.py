@@ -184,5 +184,5 @@ def test_compilers_are_not_told_to_make_vectors_along_outer_loops() -> None:
     """clang does not, and warns, which -Werror makes an error."""
     plan = "schedule {\n loop jk = (4j + k), j, i {\n S1\n }\n }\n tile S1.i:128, S1.j:0\n vector S1.i"
     got = generate("in.c", OUTER, planned(plan))
-    assert re.search(r"for \(long i[^{}]*for \(long j", got.text) and "simd" not in got.text, got.text
+    assert re.search(r"for \(tw_index i[^{}]*for \(tw_index j", got.text) and "simd" not in got.text, got.text
     assert any("with loops inside" in d.message for d in got.diagnostics if d.id == "not-obeyed")

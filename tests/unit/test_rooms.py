@@ -26,8 +26,9 @@ ROOMS = (
 # Folders of a room among each other, and modules beside them that folders use, in the same way. All other modules of
 # the room bring them together: no folder uses those.
 PARTS = {
-    "source": ("edits", "encoding", "language", "layout", "macro_tables", "preprocess", "gnu", "regions", "marks",
-               "region_slice", "statement_expressions", "cxx", "slice", "macros"),
+    "source": ("edits", "encoding", "language", "layout", "macro_tables", "preprocessor", "preprocess", "gnu",
+               "misspelt", "regions", "marks", "region_slice", "statement_expressions", "cxx", "slice", "dialect",
+               "macros"),
     "frontend": ("syntax", "context", "expressions", "parameters", "rewrite", "memory", "statements"),
     "recognize": ("access", "ownership", "stores", "privatize", "reductions", "products"),
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),

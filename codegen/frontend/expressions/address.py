@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.syntax.declarators import Declarator, DeclaredType, TypeTable, int_constant
+from codegen.frontend.syntax.constants import int_constant
+from codegen.frontend.syntax.declarators import Declarator, DeclaredType, TypeTable
 from codegen.frontend.syntax.members import find_member
 from codegen.frontend.syntax.tree import STEPS, typename
 from codegen.record import record

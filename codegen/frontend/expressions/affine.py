@@ -17,10 +17,11 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.context.frame import Assumption, Binding, Frame
 from codegen.frontend.context.member_parameters import Reading
 from codegen.frontend.expressions.division import by_number, by_value, flipped
-from codegen.frontend.syntax.declarators import TypeTable, int_constant, parameters
+from codegen.frontend.syntax.constants import int_constant, literal_type
+from codegen.frontend.syntax.declarators import TypeTable, parameters
 from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
-from codegen.scop.types import INT, LONG, CType, common, promote
+from codegen.scop.types import INT, CType, common, promote
 from codegen.scop.unconditional import may_be_skipped
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Affiner:
     evaluated: dict[str, isl.Set] = field(default_factory=dict)  # where the source evaluates each of them
     readings: list[Reading] = field(default_factory=list)  # of members behind pointers
     distinct: Mapping[str, CType] = field(default_factory=dict)  # index arrays without equal elements
+    wraps: bool = False  # signed arithmetic may wrap around, too
     filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # of how many elements of theirs that is known
 
     # -- values ------------------------------------------------------------------------------------
@@ -363,12 +365,13 @@ class Affiner:
         have_low, have_high = have.range()
         if have_low >= low and have_high <= high:
             return value
-        self._assume(value, low, high, frame, node, f"`{c_text(node)}` converts to {want.spelling} without change")
+        self._assume(value, low, high, frame, node, f"`{c_text(node)}` converts to {want.shown} without change")
         return value
 
     def _wrapped(self, value: isl.PwAff, ctype: CType, frame: Frame, node: c_ast.Node) -> isl.PwAff:
-        """The result of arithmetic: signed overflow is the source's own error, unsigned must not wrap."""
-        if not ctype.signed:
+        """The result of arithmetic: signed overflow is the source's own error, unless the compiler was told that it
+        wraps around, as unsigned arithmetic does. What wraps must not."""
+        if not ctype.signed or self.wraps:
             low, high = ctype.range()
             self._assume(value, low, high, frame, node, f"`{c_text(node)}` does not wrap around")
         return value
@@ -388,19 +391,6 @@ def constant_of(value: isl.PwAff) -> int | None:
 
 
 SHOWN = 40  # characters of a literal in a message
-
-
-def literal_type(node: c_ast.Constant, number: int) -> CType:
-    text = node.value.lower()
-    if node.type == "char":
-        return INT
-    if "u" in text:
-        return (
-            CType("unsigned long", "int", 64, False)
-            if "l" in text or number >> 32
-            else CType("unsigned", "int", 32, False)
-        )
-    return LONG if "l" in text or number >> 31 else INT
 
 
 def refuse(error: NotAffine, id: str, what: str, hint: str, fallback: Loc) -> Unsupported:

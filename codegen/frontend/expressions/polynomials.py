@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from codegen.frontend.context.frame import Frame
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
-from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.constants import int_constant
 from codegen.record import record
 from codegen.scop.types import CType
 
@@ -101,8 +101,8 @@ def _opaque(node: c_ast.Node, frame: Frame, affiner: Affiner) -> Poly | None:
 def _converted(poly: Poly | None, node: c_ast.Node, to: CType, frame: Frame, affiner: Affiner) -> Poly | None:
     """A polynomial after a conversion to an integer type, which must not change it.
 
-    Affine values leave an assumption behind. Products of parameters cannot be bounded that way; for them only
-    types that hold every index are good enough: int (whose overflow would be the source's own) and wider.
+    Affine values leave an assumption behind. Products of parameters cannot be bounded that way; whether types of 32
+    bits hold them is asked of the subscript as a whole (`modular.py`).
     """
     if poly is None or not to.is_int:
         return None
@@ -112,7 +112,7 @@ def _converted(poly: Poly | None, node: c_ast.Node, to: CType, frame: Frame, aff
         except NotAffine:
             return None
         return poly
-    return poly if to.bits >= 64 or (to.bits == 32 and to.signed) else None
+    return poly if to.bits >= 32 else None
 
 
 def _name(name: str, frame: Frame, affiner: Affiner) -> Poly | None:

@@ -14,8 +14,9 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.context.frame import Assumption, Frame
 from codegen.frontend.context.raw import InsideVar, RawAccess, RawStatement, RawStep
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
+from codegen.frontend.expressions.modular import arithmetic
 from codegen.frontend.expressions.polynomials import polynomial
-from codegen.frontend.memory.delinearize import Flat, SubscriptUse, find_flat, place
+from codegen.frontend.memory.delinearize import Flat, RowIndex, SubscriptUse, find_flat, fitting_rows, place
 from codegen.frontend.memory.distinct import KnownIndex, through_distinct
 from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.members import spelled
@@ -186,7 +187,42 @@ def _flat_index(node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, ra
             affiner.assumptions.append(Assumption(frame.domain, row.value, 0, 1 << 62, why, raw.loc))
         if row.high and row.room is not None:
             affiner.assumptions.append(Assumption(frame.domain, row.room.sub(row.value), 1, 1 << 62, why, raw.loc))
+    _fits_its_type(node, rows, SubscriptUse(poly, frame), flat, affiner, raw)
     return [row.value for row in rows]
+
+
+def _fits_its_type(
+    node: c_ast.Node, rows: Sequence[RowIndex], use: SubscriptUse, flat: Flat, affiner: Affiner, raw: RawAccess
+) -> None:
+    """What is computed modulo 2^32 is less than that, or the region does not run."""
+    how = arithmetic(node, use.frame, affiner)
+    assert how is not None
+    if not how.modular:
+        return
+    room = fitting_rows(use, flat, affiner)
+    added = _sum(how.added, use.frame, affiner) if how.added else rows[-1].value
+    if room is None or added is None or not added.is_equal(rows[-1].value):
+        raise Unsupported(
+            "nonaffine-subscript",
+            f"whether `{c_text(node)}` wraps around in 32 bits cannot be tested ahead of the region",
+            raw.loc,
+            "compute it in a type of 64 bits, such as size_t",
+        )
+    why = f"`{c_text(node)}` does not wrap around"
+    affiner.assumptions.append(Assumption(use.frame.domain, rows[0].value, 0, 1 << 62, why, raw.loc))
+    affiner.assumptions.append(Assumption(use.frame.domain, room.sub(rows[0].value), 1, 1 << 62, why, raw.loc))
+
+
+def _sum(parts: Sequence[tuple[int, c_ast.Node]], frame: Frame, affiner: Affiner) -> isl.PwAff | None:
+    """The sum of these parts with their signs; None where it is not affine."""
+    total = frame.zero()
+    try:
+        for sign, part in parts:
+            value = affiner.value(part, frame)[0]
+            total = total.add(value) if sign > 0 else total.sub(value)
+    except NotAffine:
+        return None
+    return total
 
 
 def group_accesses(
@@ -282,7 +318,7 @@ def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | 
         assert step.node is not None
         here = frame if access.where is None else frame.restrict(access.where)
         poly = polynomial(step.node, here, affiner)
-        if poly is None:
+        if poly is None or arithmetic(step.node, here, affiner) is None:
             odd.append((access, here, step.node))
             continue
         found.append(SubscriptUse(poly, here))

@@ -17,10 +17,11 @@ from pycparser import c_ast
 
 from codegen.frontend.context.frame import Frame
 from codegen.frontend.expressions.address import pointee
-from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine, c_text, literal_type
+from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine, c_text
 from codegen.frontend.memory.places import RegionNames
 from codegen.frontend.parameters.prescan import Prescan, members
-from codegen.frontend.syntax.declarators import DeclaredType, int_constant
+from codegen.frontend.syntax.constants import int_constant, literal_type
+from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.record import record
 from codegen.scop.model import MemoryRead
 from codegen.scop.types import INT, LONG, CType, common, promote

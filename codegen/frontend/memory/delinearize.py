@@ -39,12 +39,13 @@ from codegen.frontend.expressions.polynomials import (
 )
 from codegen.frontend.memory.computed_parameters import ComputedCandidate
 from codegen.record import record
-from codegen.scop.types import LONG
+from codegen.scop.types import INT, LONG
 
 MOST_LAYOUTS = 12  # that are tried for one array
 CARRIES = (0, -1, 1, -2, 2)  # rows that are taken from an index, likely ones first
 MOST_DOUBTS = 1000  # an index that never is in its row counts as so many that may not be
 RARE = 100  # and one that is so for single sizes alone (`C == 0`), a sign of the wrong strides, as so many
+MOST_32 = (1 << 31) - 1  # what any type of 32 bits holds
 MOST_FACTOR = 4  # times a parameter of at most 2^60 is no overflow
 
 
@@ -212,7 +213,7 @@ def _formula(outer: Params, inner: Params) -> str:
     quotient, rest = divide(outer, inner)
     if not rest and len(quotient) == 1:
         (names, k), = quotient
-        words = [f"(unsigned long){x}" for x in ([str(k)] if k != 1 or not names else []) + list(names)]
+        words = [f"(unsigned long long){x}" for x in ([str(k)] if k != 1 or not names else []) + list(names)]
         return f"(long)({' * '.join(words)})" if len(words) > 1 else f"(long){[str(k), *names][-1]}"
     if not rest and degree(quotient) == 1:
         return text(quotient)
@@ -260,6 +261,31 @@ def _evaluated(outer: Params, inner: Params, uses: Sequence[SubscriptUse], affin
         if same and all(u.frame.domain.params().is_subset(affiner.evaluated[name]) for u in uses):
             return name
     return ""
+
+
+# -- subscripts of 32 bits ------------------------------------------------------------------------------
+
+
+def fitting_rows(use: SubscriptUse, flat: Flat, affiner: Affiner) -> isl.PwAff | None:
+    """How many rows have subscripts below 2^31, as a parameter that is evaluated where the stride is positive; None
+    where no formula has the stride as a divisor."""
+    stride = flat.strides[0]
+    if len(stride) > 1 and degree(stride) > 1:
+        return None
+    names = [((name,), 1) for name in stride[0][0]] if len(stride) == 1 else []
+    divisors = [params([f]) for f in names] if len(stride) == 1 else [stride]
+    number = [str(stride[0][1])] if len(stride) == 1 and stride[0][1] != 1 else []
+    formula = " / ".join([f"{MOST_32}l", *number, *(text(d) for d in divisors)])
+    if formula not in affiner.computed:
+        found = ComputedCandidate(formula, formula, tuple(text(d) for d in divisors), (), INT, stem="rows")
+        raise MissingParameter(found)
+    name, _ = affiner.computed[formula]
+    where = use.frame.domain
+    for d in divisors:
+        where = where.intersect(_value(Index({}, d), use.frame, affiner).gt_set(use.frame.zero()))
+    here = where.params()
+    affiner.evaluated[name] = affiner.evaluated.get(name, here).union(here).coalesce()
+    return use.frame.param(name)
 
 
 # -- rows ----------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from codegen.frontend.syntax.declarators import DeclaredType, TypeTable
 from codegen.frontend.syntax.members import find_member, is_bit_field
 from codegen.frontend.syntax.symbols import Variable, location
 from codegen.record import mutable, record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.scop.origins import Place
 
 
@@ -31,6 +32,7 @@ class RegionNames:
     pure: frozenset[str]
     fallback: Loc
     opaque: frozenset[Place] = frozenset()  # arrays of which data decide about subscripts
+    dialect: Dialect = STANDARD
 
 
 @mutable

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.parameters.derived import Before, before_region
-from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.constants import int_constant
 from codegen.frontend.syntax.origins import origins_of
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import items_of, names, nodes
@@ -113,7 +113,8 @@ def _all_differ(fill: _Fill, known: Before) -> bool:
     kinds = [site.variables[x].shape.elem for x in used if x in site.variables]
     kinds += [] if fill.declared is None else [site.types.shape(fill.declared.type).elem]
     fits = all(k.is_int and k.signed and k.bits <= elem.bits for k in (elem, *kinds))
-    return fits and bool(_slope(fill.value, fill.counter))
+    slope = _slope(fill.value, fill.counter) if fits else None
+    return bool(slope) and not (site.dialect.wraps and slope is not None and slope % 2 == 0)  # 2 * i may wrap to 0
 
 
 def _slope(node: c_ast.Node, counter: str) -> int | None:

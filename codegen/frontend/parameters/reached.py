@@ -30,8 +30,9 @@ def reached(site: RegionSite, written: Written, read: Iterable[Place]) -> list[P
 
 def _may_be(stored: Place, read: Place, site: RegionSite) -> bool:
     """May elements that are stored to through a pointer be a number that is read by its name? Not if their types
-    differ, as C has it; but characters may be anything, and a pointer that was cast leads to anything."""
-    if site.origins.reaches_by_cast(stored, read):
+    differ, as C has it; but characters may be anything, and a pointer that was cast leads to anything, as all do where
+    types say nothing."""
+    if not site.dialect.typed_memory or site.origins.reaches_by_cast(stored, read):
         return True
     one, two = _type(stored, site), _type(read, site)
     if one is None or two is None or two.declarators or one.struct is not None or two.struct is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.constants import int_constant
 from codegen.frontend.syntax.symbols import Variable
 from codegen.scop.expr import Expr, Ref, Ternary, may_skip, sure_parts
 from codegen.scop.isl_helpers import val

@@ -181,10 +181,11 @@ class _Inliner(ArgumentForms):
 
     def _written_out(self, node: c_ast.FuncCall) -> bool:
         name, functions = _called(node), self.site.functions
-        if name not in functions or is_pure(name, self.pure, functions):
+        dialect = self.site.dialect
+        if name not in functions or is_pure(name, self.pure, functions, dialect=dialect):
             return False
         counted = has_form(functions[name]) and not _counts_for_itself(functions[name])
-        return counted or not is_pure(name, self.pure, functions, loops=True)
+        return counted or not is_pure(name, self.pure, functions, True, dialect)
 
     def _call(self, node: c_ast.FuncCall, index: bool) -> tuple[Items, c_ast.Node]:
         before, args = self._arguments(node)

@@ -16,7 +16,8 @@ from codegen.frontend.expressions.affine import NotAffine, c_text
 from codegen.frontend.expressions.paths import exact, implied
 from codegen.frontend.memory.places import Places
 from codegen.frontend.memory.pointer_elements import pointer_type
-from codegen.frontend.syntax.declarators import int_constant, type_text
+from codegen.frontend.syntax.constants import int_constant
+from codegen.frontend.syntax.declarators import type_text
 from codegen.frontend.syntax.purity import NANS, is_pure
 from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
@@ -232,7 +233,7 @@ class BodyBuilder(Places):
         name = getattr(node.name, "name", "")
         if name in NANS and isinstance(node.args, c_ast.ExprList) and _is_text(node.args.exprs):
             return Lit(c_text(node))  # NAN of math.h
-        if not name or not is_pure(name, self.names.pure, self.names.functions, loops=True):
+        if not name or not is_pure(name, self.names.pure, self.names.functions, True, self.names.dialect):
             raise self.refuse(
                 "unknown-call",
                 f"`{name or c_text(node.name)}` may do more than compute a value",

@@ -16,7 +16,8 @@ from pycparser import c_ast
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.valuetype import alike, as_value, keeps, operation, value_type
-from codegen.frontend.syntax.declarators import DeclaredType, int_constant
+from codegen.frontend.syntax.constants import int_constant
+from codegen.frontend.syntax.declarators import DeclaredType
 from codegen.frontend.syntax.tree import has_effects
 from codegen.record import mutable, record
 from codegen.scop.expr import Binary, Cast, Expr, Ref, Store, Ternary

@@ -170,7 +170,7 @@ def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> Loop
 
 def _condition(header: Header, inner: Frame, affiner: Affiner, up: bool) -> isl.Set:
     """The loop condition. `i != e` stops a counting loop exactly where `i < e` (or `>`) does, provided the
-    loop gets there at all; for unsigned counters that becomes an assumption, for signed ones the source
+    loop gets there at all; for counters that wrap around that becomes an assumption, for others the source
     would overflow otherwise."""
     cond = header.cond
     if isinstance(cond, c_ast.BinaryOp) and cond.op == "!=":
@@ -181,7 +181,7 @@ def _condition(header: Header, inner: Frame, affiner: Affiner, up: bool) -> isl.
             a, b = b, a
         if not a.is_equal(it):
             raise NotAffine(cond, f"`{c_text(cond)}` does not compare the loop variable with a limit")
-        if not header.ctype.signed or abs(header.step) != 1:
+        if not header.ctype.signed or affiner.wraps or abs(header.step) != 1:
             missed = a.sub(b) if up else b.sub(a)
             first = inner.domain.lexmin() if up else inner.domain.lexmax()
             affiner.assumptions.append(
@@ -231,9 +231,10 @@ def _shift(domain: isl.Set, pos: int, step: int) -> isl.Set:
 
 
 def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner, loc: Loc) -> None:
-    """Counters that are unsigned or narrow must not wrap when they step past their last value."""
+    """Counters that are unsigned or narrow, all if signed arithmetic wraps around, must not wrap when they step past
+    their last value."""
     ctype = header.ctype
-    if ctype.signed and ctype.bits >= 32:
+    if ctype.signed and ctype.bits >= 32 and not affiner.wraps:
         return
     if (header.early or header.wraps) and header.outside:
         raise Unsupported(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.constants import int_constant
 from codegen.frontend.syntax.purity import MATH_NAMES
 from codegen.scop.types import INT, LONG, CType, common, promote
 
@@ -84,7 +84,7 @@ def literal_ctype(node: c_ast.Constant) -> CType | None:
     if number >= 1 << 31:
         return None  # depends on its base and suffix
     if "u" in text:
-        return CType("unsigned long", "int", 64, False) if "l" in text else CType("unsigned", "int", 32, False)
+        return CType("unsigned long long", "int", 64, False) if "l" in text else CType("unsigned", "int", 32, False)
     return LONG if "l" in text else INT
 
 

@@ -5,13 +5,15 @@ and the values of integer constants."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pycparser import c_ast, c_generator
 
+from codegen.frontend.syntax.constants import constant
 from codegen.record import mutable, record
-from codegen.scop.types import CType
+from codegen.scop.types import INT, SIGNED, UNSIGNED, CType
+from codegen.source.layout.enums import TYPE
 
 # Width and signedness of C's integer keywords on LP64, by their sorted spelling.
 _INT_BITS = {"char": 8, "short": 16, "int": 32, "long": 64, "longlong": 64, "_Bool": 8}
@@ -46,6 +48,8 @@ class TypeTable:
     typedefs: dict[str, c_ast.Node] = field(default_factory=dict)
     tags: dict[str, c_ast.Node] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+    enums: dict[str, c_ast.Enum] = field(default_factory=dict)  # by their tags
+    constants: dict[str, int | None] = field(default_factory=dict)  # enumerators; None where there are several values
 
     def shape(self, node: c_ast.Node) -> DeclaredType:
         """The shape of a declarator's type node."""
@@ -69,7 +73,7 @@ class TypeTable:
         if isinstance(node, c_ast.IdentifierType):
             return self._named(node.names)
         if isinstance(node, c_ast.Enum):
-            return DeclaredType((), CType("int", "int", 32, True, enum=True))
+            return DeclaredType((), self.enum(node))
         if isinstance(node, (c_ast.Struct, c_ast.Union)):
             word = "struct" if isinstance(node, c_ast.Struct) else "union"
             full = node if node.decls else self.tags.get(node.name or "", node)
@@ -85,6 +89,66 @@ class TypeTable:
             spelling = shape.elem.spelling if names[0] in self.hidden else names[0]
             return replace(shape, elem=replace(shape.elem, spelling=spelling, apart=apart))
         return DeclaredType((), basic_type(names))
+
+    def enum(self, node: c_ast.Enum) -> CType:
+        """The integer type that represents an enum: its own one, the smallest if it is packed, else int or unsigned int
+        or what its values need. Opaque where that is not known."""
+        unknown = CType(f"enum {node.name or ''}".strip(), "other")
+        node = node if node.values is not None else self.enums.get(node.name or "", node)
+        if node.values is None:
+            return unknown
+        first, *others = node.values.enumerators
+        packed, all_of_it = False, [first, *others]
+        if first.name == TYPE:
+            packed, all_of_it = isinstance(first.value, c_ast.Constant), others
+            if not packed:
+                of = self._integer(first.value.expr) if isinstance(first.value, c_ast.UnaryOp) else None
+                return unknown if of is None else replace(of, enum=True)
+        values = [self.constants.get(e.name) for e in all_of_it]
+        known = [v for v in values if v is not None]
+        bits = enum_bits(known, packed) if len(known) == len(values) else None
+        if bits is None:
+            return unknown
+        signed = min(known) < 0
+        return replace(SIGNED[bits] if signed else UNSIGNED[bits], enum=True)
+
+    def are_ints(self, node: c_ast.Enum) -> bool:
+        """Whether the enumerators of an enum are values of type int, or act as such."""
+        found = [e for e in node.values.enumerators if e.name != TYPE]
+        low, high = INT.range()
+        values = [self.constants.get(e.name) for e in found]
+        if not all(v is not None and low <= v <= high for v in values):
+            return False
+        mark = node.values.enumerators[0]
+        if mark.name != TYPE or isinstance(mark.value, c_ast.Constant):
+            return True
+        t = self.enum(node)
+        return t.is_int and (t.signed or t.bits < INT.bits) and t.bits <= INT.bits
+
+    def _integer(self, node: c_ast.Node) -> CType | None:
+        """A type, if it is an integer; enums are those that represent them."""
+        shape = self.shape(node)
+        return shape.elem if not shape.declarators and shape.struct is None and shape.elem.is_int else None
+
+    def define_enum(self, node: c_ast.Enum) -> None:
+        """Note the values of enumerators; those before in the file are known."""
+        if node.name:
+            self.enums[node.name] = node
+        following: int | None = 0
+        own: dict[str, int | None] = {}
+        names = {n: v for n, v in self.constants.items() if v is not None}
+        for e in node.values.enumerators:
+            if e.name == TYPE:
+                continue
+            if e.value is not None:
+                found = constant(e.value, names, self._integer)
+                following = None if found is None else found[0]
+            own[e.name] = following
+            if following is not None:
+                names[e.name] = following
+            following = None if following is None else following + 1
+        for name, value in own.items():
+            self.constants[name] = value if self.constants.get(name, value) == value else None
 
     def member(self, struct: c_ast.Node | None, name: str) -> DeclaredType | None:
         """The shape of a member, or None when the struct is unknown or has no such member."""
@@ -102,6 +166,13 @@ class TypeTable:
         if len(plain) < len(names) or len(kinds) != 1 or any(t.kind == "other" for t in plain):
             return 0, 0
         return names.index(name), len(names)
+
+
+def enum_bits(values: Sequence[int], packed: bool) -> int | None:
+    """The width of the integer type in which compilers keep these values; None where there is none."""
+    low, high = min(values, default=0), max(values, default=0)
+    fits = {b: (-(1 << (b - 1)) <= low and high < 1 << (b - 1)) if low < 0 else high < 1 << b for b in (8, 16, 32, 64)}
+    return next((b for b, enough in fits.items() if enough and (packed or b >= INT.bits)), None)
 
 
 def basic_type(names: list[str]) -> CType:
@@ -155,6 +226,10 @@ def build_type_table(ast: c_ast.FileAST, function: c_ast.FuncDef | None = None) 
             table.typedefs[node.name] = node.type
             self.generic_visit(node)
 
+        def visit_Enum(self, node: c_ast.Enum) -> None:
+            if node.values is not None:
+                table.define_enum(node)
+
         def visit_Struct(self, node: c_ast.Struct) -> None:
             if node.name and node.decls:
                 table.tags[node.name] = node
@@ -175,6 +250,8 @@ def type_names(node: c_ast.Node) -> list[str]:
             found[id(at)] = str(at.name)
         elif isinstance(at, (c_ast.Struct, c_ast.Union)) and at.name and at.decls:
             found[id(at)] = f"struct {at.name}"
+        elif isinstance(at, c_ast.Enum) and at.name and at.values is not None:
+            found[id(at)] = f"enum {at.name}"
         for child in at:
             collect(child)
 
@@ -195,29 +272,27 @@ def enumerators(node: c_ast.Node) -> list[c_ast.Enumerator]:
 
 
 def enum_constants(ast: c_ast.FileAST) -> Mapping[str, int]:
-    """Enumerators with values that are literals or follow from their predecessor. Those of a function count where their
-    names mean nothing else in the whole file: whoever asks has only the name."""
+    """Enumerators of type int whose values are known. Those of a function count where their names mean nothing else in
+    the whole file: whoever asks has only the name."""
+    enums = list(enums_in(ast))
+    if not enums:
+        return {}
+    types = build_type_table(ast)
     functions = [x for x in ast.ext if isinstance(x, c_ast.FuncDef)]
     defined = Counter(e.name for e in enumerators(ast))
     inner = {e.name for f in functions for e in enumerators(f)}
     others = _declared(ast) if inner else set[str]()
-    values: dict[str, int] = {}
+    wide = {e.name for n in enums if not types.are_ints(n) for e in n.values.enumerators}
+    known = {n: v for n, v in types.constants.items() if v is not None and n not in wide}
+    return {n: v for n, v in known.items() if n not in inner or (defined[n] == 1 and n not in others)}
 
-    class Collect(c_ast.NodeVisitor):
-        def visit_Enum(self, node: c_ast.Enum) -> None:
-            following = 0
-            for e in getattr(node.values, "enumerators", None) or ():
-                if e.value is not None:
-                    known = literal_int(e.value, values)
-                    if known is None:
-                        return
-                    following = known
-                if e.name not in inner or (defined[e.name] == 1 and e.name not in others):
-                    values[e.name] = following
-                following += 1
 
-    Collect().visit(ast)
-    return values
+def enums_in(node: c_ast.Node) -> Iterator[c_ast.Enum]:
+    """The definitions of enums in a tree, in the order of the source."""
+    if isinstance(node, c_ast.Enum) and node.values is not None:
+        yield node
+    for child in node:
+        yield from enums_in(child)
 
 
 def _declared(node: c_ast.Node) -> set[str]:
@@ -227,37 +302,6 @@ def _declared(node: c_ast.Node) -> set[str]:
 
 
 def literal_int(node: c_ast.Node, names: Mapping[str, int]) -> int | None:
-    """The value of a constant expression of literals, enumerators, unary minus and + - *; else None."""
-    if isinstance(node, c_ast.Constant):
-        return int_constant(node)
-    if isinstance(node, c_ast.ID):
-        return names.get(node.name)
-    if isinstance(node, c_ast.UnaryOp) and node.op in "+-":
-        v = literal_int(node.expr, names)
-        return None if v is None else (-v if node.op == "-" else v)
-    if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-", "*", "<<"):
-        a, b = literal_int(node.left, names), literal_int(node.right, names)
-        if a is None or b is None or (node.op == "<<" and not 0 <= b < 64):
-            return None
-        return {"+": a + b, "-": a - b, "*": a * b, "<<": a << b if node.op == "<<" else 0}[node.op]
-    return None
-
-
-MOST_DIGITS = 66  # 64 bits, written as 0b
-
-
-def int_constant(node: c_ast.Constant) -> int | None:
-    """The value of an integer or plain character literal; None for what no type of C can hold."""
-    if node.type == "char":
-        body = node.value.strip("'")
-        return ord(body) if len(body) == 1 else None
-    if "int" not in node.type and "long" not in node.type:
-        return None
-    digits = node.value.lower().rstrip("ul")
-    if len(digits) > MOST_DIGITS:
-        return None
-    if digits.startswith("0x"):
-        return int(digits, 16)
-    if digits.startswith("0b"):
-        return int(digits, 2)
-    return int(digits, 8) if digits.startswith("0") and digits != "0" else int(digits)
+    """The value of a constant expression of literals and enumerators; else None."""
+    found = constant(node, names)
+    return None if found is None else found[0]

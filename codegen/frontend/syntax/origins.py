@@ -36,11 +36,12 @@ def origins_of(site: RegionSite) -> Origins:
     settled = {str(d.name) for d in params} - changed - hiding
     sources = {name for name, values in scan.values.items() if all(_allocates(v) for v in values)}
     local = {n for n, v in site.variables.items() if v.place == "local" and not v.static}
+    fresh = sources & local if site.dialect.known_library else set[str]()
     direct = scan.families(along=False)
     return Origins(
         scan.families(),
         frozenset(d.name for d in params if d.name in settled and _is_restrict(d)),
-        frozenset((sources & local) - scan.exposed - scan.moved - site.hidden - _several(site.function)),
+        frozenset(fresh - scan.exposed - scan.moved - site.hidden - _several(site.function)),
         frozenset(settled),
         frozenset(scan.exposed),
         direct,

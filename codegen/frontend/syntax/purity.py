@@ -10,6 +10,7 @@ from pycparser import c_ast
 
 from codegen.frontend.syntax.declarators import parameters
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 
 _MATH = (
     "acos",
@@ -132,10 +133,22 @@ PURE_NAMES = frozenset(
 _LOOPS = (c_ast.While, c_ast.DoWhile, c_ast.For, c_ast.Goto, c_ast.Label)
 
 
-def is_pure(name: str, declared: frozenset[str], functions: Mapping[str, c_ast.FuncDef], loops: bool = False) -> bool:
+def is_pure(
+    name: str,
+    declared: frozenset[str],
+    functions: Mapping[str, c_ast.FuncDef],
+    loops: bool = False,
+    dialect: Dialect = STANDARD,
+) -> bool:
     """May `name` be called any number of times, in any order, without anyone noticing? With `loops` it may hold loops
     and jumps, as functions do that are called where they cannot be written out."""
-    return _Body(declared, functions, loops).calls(name)
+    return _Body(declared, functions, loops, dialect).calls(name)
+
+
+def is_known(name: str, dialect: Dialect) -> bool:
+    """Is it a function of the standard library that only computes a value, and does no other have its name?"""
+    own = name.startswith("__builtin_") or (dialect.known_library and name not in dialect.unknown)
+    return own and name in PURE_NAMES
 
 
 @record
@@ -145,6 +158,7 @@ class _Body:
     declared: frozenset[str]
     functions: Mapping[str, c_ast.FuncDef]
     loops: bool
+    dialect: Dialect
     depth: int = 0
 
     def calls(self, name: str) -> bool:
@@ -152,7 +166,7 @@ class _Body:
             return True
         if name in self.functions:
             return self.depth < 8 and replace(self, depth=self.depth + 1)._function(self.functions[name])
-        return name in PURE_NAMES
+        return is_known(name, self.dialect)
 
     def _function(self, func: c_ast.FuncDef) -> bool:
         if not all(isinstance(p.type, c_ast.TypeDecl) for p in parameters(func)):

@@ -15,6 +15,7 @@ from codegen.frontend.syntax.declarators import (
     TypeTable,
     build_type_table,
     enum_constants,
+    enums_in,
     literal_int,
     parameters,
     type_names,
@@ -22,6 +23,7 @@ from codegen.frontend.syntax.declarators import (
 )
 from codegen.frontend.syntax.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.scop.model import OwnVariable
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
@@ -86,6 +88,7 @@ class RegionSite:
     distinct: frozenset[str] = frozenset()  # arrays in which, as a hint says, no two elements are equal
     filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # arrays with so many first elements that all differ
     macros: frozenset[str] = frozenset()  # names that a macro has, if not where the region is
+    dialect: Dialect = STANDARD  # what C means here
     constants: tuple[tuple[str, int], ...] = ()  # what variables are likely to be: to be asked when it runs
 
     @property
@@ -200,15 +203,15 @@ def _types_in(ast: c_ast.FileAST, function: c_ast.FuncDef, outer: TypeTable, loc
     """The types that a function knows; those of the file where it has none of its own and hides no name."""
     inner = type_names(function.body)
     _check_types(inner, outer, loc)
-    found = build_type_table(ast, function) if inner else outer
+    found = build_type_table(ast, function) if inner or any(enums_in(function.body)) else outer
     own = {str(p.name) for p in parameters(function)} | value_names(function.body)
     covered = own & found.typedefs.keys()
-    return TypeTable(found.typedefs, found.tags, frozenset(covered)) if covered else found
+    return replace(found, hidden=frozenset(covered)) if covered else found
 
 
 def _check_types(inner: Sequence[str], outer: TypeTable, loc: Loc) -> None:
     """Whoever asks for a type has only its name, and new text may have it anywhere in the region."""
-    known = {*outer.typedefs, *(f"struct {n}" for n in outer.tags)}
+    known = {*outer.typedefs, *(f"struct {n}" for n in outer.tags), *(f"enum {n}" for n in outer.enums)}
     for name in inner:
         if name in known:
             raise Unsupported("local-declaration", f"`{name}` is another type in a part of the function", loc,

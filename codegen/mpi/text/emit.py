@@ -1,6 +1,6 @@
 """Prints a region for several MPI ranks (`emit_ranks`): the shared phases behind a guard (assumptions of the model, no
 overlap, more than one rank, worth it), and the given text for one rank in the else branch. The printed text is read
-back and proven; raises NotShared where that fails."""
+back and proven; raises Unproven where that fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from codegen.hosts.variants import read_back
 from codegen.mpi.messages import sent_when
-from codegen.mpi.phases import Cut, NotShared
+from codegen.mpi.phases import Cut, Unproven
 from codegen.mpi.program import communicator
 from codegen.mpi.text.cost import pays_test
 from codegen.mpi.text.phase_text import check_text
@@ -28,6 +28,7 @@ from codegen.target.emit import (
     deeper,
     exact_calls,
 )
+from codegen.target.finish.index_type import index_typed
 from codegen.target.finish.names import NameSpelling, names_for
 from codegen.target.finished import FinishedText, finished
 from codegen.target.guards.computed_parameters import computed_texts, needed
@@ -112,13 +113,13 @@ def _guard(ranks: RankViews, ints: IntPrinter, apart: str, several: str) -> str:
 
 
 def _prove_finish(base: RegionText, done: FinishedText, others: Sequence[RegionText], names: NameSpelling) -> None:
-    """Raises NotShared unless the text for the file is, for each machine, the one that was proven."""
+    """Raises Unproven unless the text for the file is, for each machine, the one that was proven."""
     problem = ""
     if done.portable is not None:
         problem = wrong_variants(done.merged, done.portable.variants, [x.plain for x in others])
-    problem = problem or wrong_finish(done.merged or base.plain, done.text, names)
+    problem = problem or wrong_finish(index_typed(done.merged or base.plain), done.text, names)
     if problem:
-        raise NotShared(f"what stands in the file is not what was proven: {problem}")
+        raise Unproven(f"what stands in the file is not what was proven: {problem}")
 
 
 def _own_macros(text: str, other: str) -> str:
@@ -173,5 +174,5 @@ def _proven_text(
     made = RegionText(text, helpers, kernels, products=products, matvecs=matvecs, nests=nests)
     problem = read_back(made)
     if problem:
-        raise NotShared(f"what was printed for ranks could not be proven: {problem}")
+        raise Unproven(f"what was printed for ranks could not be proven: {problem}")
     return made

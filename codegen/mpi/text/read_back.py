@@ -1,5 +1,5 @@
 """Proof of what ranks run around phases (`check_ranks`): the views of a region are read beside the proven loops and
-sets, and NotShared is raised where they differ.
+sets, and Unproven is raised where they differ.
 
 Phases stand where the loops around them have them, each with the block that is this rank's. Behind each of them, and at
 both ends, the elements of messages are those of the proven loops. Whoever sends a message and whoever receives it run
@@ -19,7 +19,7 @@ from codegen.mpi.blocks import GIVER, MINE, PANEL, STEPS, TAKER, RankBlocks, blo
 from codegen.mpi.messages import START, WIDE, Exchange
 from codegen.mpi.panels.buffers import PANELS
 from codegen.mpi.phase_program import outer_names
-from codegen.mpi.phases import JOINED, NotShared, Phase
+from codegen.mpi.phases import JOINED, Phase, Unproven
 from codegen.mpi.text.near import none_farther, read_near
 from codegen.mpi.text.read_elements import ElementReader, Row, counter_of
 from codegen.mpi.text.read_panels import PanelText
@@ -42,11 +42,11 @@ _TYPES = {("float", 64): "MPI_DOUBLE", ("float", 32): "MPI_FLOAT"}
 
 
 def check_ranks(ranks: RankViews, around: ModelLoops, views: Sequence[View]) -> None:
-    """Raises NotShared unless the views of a region run its phases and exchange its messages as it was proven."""
+    """Raises Unproven unless the views of a region run its phases and exchange its messages as it was proven."""
     try:
         _RankReader(ranks, around).region(Row(views))
     except Unread as problem:
-        raise NotShared(f"what was printed around phases could not be proven: {problem}") from None
+        raise Unproven(f"what was printed around phases could not be proven: {problem}") from None
 
 
 class _RankReader:

@@ -10,7 +10,7 @@ from codegen.scop.types import INT, LONG, CType, common, promote
 DOUBLE = CType("double", "float", 64)
 FLOAT = CType("float", "float", 32)
 _UINT = CType("unsigned int", "int", 32, False)
-_ULONG = CType("unsigned long", "int", 64, False)
+_ULONG = CType("unsigned long long", "int", 64, False)
 _COMPARE = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 # Functions of <math.h> whose result has the type of their name.
 _DOUBLES = ("fmin", "fmax", "fabs", "sqrt", "exp", "log", "sin", "cos", "tanh", "pow", "fma", "floor", "ceil")

@@ -24,10 +24,11 @@ _LEAST, _MOST = ("min", "fmin", "MIN", "imin"), ("max", "fmax", "MAX", "imax")
 def interval(scop: Scop, s: Statement, e: Expr, leaf: Leaf) -> Interval | None:
     """Bounds of the values that `e` can have, with those that `leaf` gives for what is read; None where there are none.
 
-    C does not define what happens where signed numbers overflow; unsigned ones may then have any value of their type.
+    C does not define what happens where signed numbers overflow, unless the compiler was told that they wrap around;
+    unsigned ones may then have any value of their type.
     """
     kind, found = type_of(scop, s, e), _interval(scop, s, e, leaf)
-    cut = kind is not None and kind.is_int and (found is None or not kind.signed)
+    cut = kind is not None and kind.is_int and (found is None or not kind.signed or scop.dialect.wraps)
     return _converted(found, kind) if cut else found
 
 

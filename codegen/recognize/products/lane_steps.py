@@ -84,11 +84,11 @@ def lower(scop: Scop, s: Statement, own: int, asked: Questions, free: bool) -> P
             "imaginary parts as members of a struct, or as arrays of their own, say that it is not wanted"
         )
     if kind is None or element_name(target) is None:
-        raise NoStep(f"`{target.spelling}` elements or a part of unknown type")
+        raise NoStep(f"`{target.shown}` elements or a part of unknown type")
     if target.kind != kind.kind:
         raise NoStep("the value is converted between integer and floating point at every step")
     if kind.kind == "float" and kind.bits != target.bits:
-        raise NoStep(f"it computes in {kind.spelling} but stores {target.spelling} at every step")
+        raise NoStep(f"it computes in {kind.shown} but stores {target.shown} at every step")
     if target.bits > kind.bits or (target.bits == kind.bits and target.signed != kind.signed and kind.bits < 32):
         kind = target
     careful = any(isinstance(e, Ternary) and e.branch for e in walk(s.rhs)) and not owned()
@@ -128,7 +128,7 @@ def _narrow(scop: Scop, s: Statement, target: CType, kind: CType, lane: Lane, wo
     if _cut(lane, lambda x: _holds(scop, s, target, work, x)):
         return narrow, lane
     if target.bits > 16:
-        raise NoStep(f"it computes in {kind.spelling} but stores {target.spelling} at every step")
+        raise NoStep(f"it computes in {kind.shown} but stores {target.shown} at every step")
     wrap = f"wrap{'' if target.signed else 'u'}{target.bits}"
     return wide, Lane(wrap, (lane,))
 
@@ -188,6 +188,8 @@ class _Lowering:
         where = self._side(e)
         if where:
             return self._leaf(e, where)
+        if isinstance(e, Cast) and e.ctype is not None and self._holds(e.arg, e.ctype):
+            return self.value(e.arg)
         self._fits(e)
         if isinstance(e, Cast):
             return self.value(e.arg)
@@ -211,9 +213,9 @@ class _Lowering:
         if t is None:
             raise NoStep("the type of an operand is not known")
         if t.kind == "float" and (self.kind.kind != "float" or t.bits > self.kind.bits):
-            raise NoStep(f"an operand is {t.spelling}, wider than the {self.kind.spelling} it is computed in")
+            raise NoStep(f"an operand is {t.shown}, wider than the {self.kind.shown} it is computed in")
         if t.is_int and self.kind.is_int and t.bits > self.kind.bits:
-            raise NoStep(f"an operand is {t.spelling}, wider than the {self.kind.spelling} it is computed in")
+            raise NoStep(f"an operand is {t.shown}, wider than the {self.kind.shown} it is computed in")
         if self.maybe and e not in self.sure and not self._harmless(e):
             raise NoStep("an operand is computed only under a condition")
         into = {"a": self.left, "b": self.right, "const": self.consts}[where]
@@ -237,15 +239,24 @@ class _Lowering:
         if t is None:
             raise NoStep("a part of it has an unknown type")
         if t.kind != self.kind.kind and not _is_truth(e):
-            raise NoStep(f"a part of it is computed in {t.spelling}, not {self.kind.spelling}")
+            raise NoStep(f"a part of it is computed in {t.shown}, not {self.kind.shown}")
         if t.kind == "float" and t.bits != self.kind.bits:
-            raise NoStep(f"a part of it is computed in {t.spelling}, not {self.kind.spelling}")
+            raise NoStep(f"a part of it is computed in {t.shown}, not {self.kind.shown}")
         if t.is_int and t.bits < self.kind.bits and not t.signed:
-            raise NoStep(f"a part of it wraps around in {t.spelling}")
+            raise NoStep(f"a part of it wraps around in {t.shown}")
         if t.is_int and t.bits == self.kind.bits and t.signed != self.kind.signed and not _is_truth(e):
-            raise NoStep(f"a part of it is computed in {t.spelling}, not {self.kind.spelling}")
+            raise NoStep(f"a part of it is computed in {t.shown}, not {self.kind.shown}")
         if isinstance(e, Cast) and t.is_int and (t.bits < 32 or self._cuts(e, t)):
-            raise NoStep(f"it is cut to {t.spelling} in between")
+            raise NoStep(f"it is cut to {t.shown} in between")
+
+    def _holds(self, e: Expr, t: CType) -> bool:
+        """Whether a conversion to the integer type `t` changes nothing: bits of its elements, and one of several."""
+        if isinstance(e, Binary) and e.op in _BITS:
+            return self._holds(e.left, t) and self._holds(e.right, t)
+        if isinstance(e, Ternary):
+            return self._holds(e.yes, t) and self._holds(e.no, t)
+        own = self.scop.arrays[self.s.accesses[e.access].array].elem if isinstance(e, Ref) else None
+        return own is not None and t.is_int and (own.kind, own.bits, own.signed) == (t.kind, t.bits, t.signed)
 
     def _cuts(self, e: Cast, t: CType) -> bool:
         """Does the cast drop bits that the working type would keep?"""
@@ -261,7 +272,7 @@ class _Lowering:
             return Lane(_BITS[e.op], (self.value(e.left), self.value(e.right)))
         if e.op == "/" and self.kind.kind == "float":
             return Lane("div", (self.value(e.left), self.value(e.right)))
-        raise NoStep(f"operator `{e.op}` on {self.kind.spelling} between the operands has no vector form")
+        raise NoStep(f"operator `{e.op}` on {self.kind.shown} between the operands has no vector form")
 
     def _number(self, text: str) -> Lane:
         lit = Lit(text)

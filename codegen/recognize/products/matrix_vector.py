@@ -86,7 +86,7 @@ def _usable(scop: Scop, s: Statement, what: Contraction, a: Access) -> None:
     """Can vectors be loaded from the array itself, every element once?"""
     array = scop.arrays[a.array]
     if not same_type(array.elem, what.step.elem):
-        raise NoContraction(f"elements of `{a.array}` are {array.elem.spelling}, the sum is made in {what.step.elem}")
+        raise NoContraction(f"elements of `{a.array}` are {array.elem.shown}, the sum is made in {what.step.elem}")
     if array.depth > 1 or any(x.kind not in ("sub", "flat") for x in a.path):
         raise NoContraction(f"lines of `{a.array}` lie at no fixed distance")
     moves = a.relation.intersect_domain(s.domain)

@@ -71,8 +71,9 @@ void sw_in_flight(sw_core *me, int write, const char *p, long bytes)
   }
   for (int k = 0; write && k < me->nsending; k++) {
     const sw_message *const m = me->sending[k];
-    if (!m->data && p < m->src + m->len && m->src < p + bytes)
-      sw_fail("stale-source", file, me->line, "after this, what line %d sends is changed before it was sent", m->line);
+    if (p < m->src + m->len && m->src < p + bytes)
+      sw_fail("stale-source", file, me->line, "after this, what line %d sends is changed before its sending was waited for",
+              m->line);
   }
 }
 
@@ -83,8 +84,8 @@ static void overlaps(const sw_core *me, const sw_command *c)
       sw_fail("in-flight", c->file, c->line, "%s overlaps %s of line %d, which was not waited for", c->name,
               me->arrivals[k].what->name, me->arrivals[k].what->line);
   for (int k = 0; !c->put && k < me->nsending; k++)
-    if (!me->sending[k]->data && c->ldm < me->sending[k]->src + me->sending[k]->len && me->sending[k]->src < c->ldm + c->len)
-      sw_fail("stale-source", c->file, c->line, "%s is filled while line %d still sends it", c->name, me->sending[k]->line);
+    if (c->ldm < me->sending[k]->src + me->sending[k]->len && me->sending[k]->src < c->ldm + c->len)
+      sw_fail("stale-source", c->file, c->line, "%s is filled before the sending of line %d was waited for", c->name, me->sending[k]->line);
   for (int k = 0; k < me->npending; k++) {
     const sw_command *const o = &me->pending[k];
     const int apart = o->ldm + o->len <= c->ldm || c->ldm + c->len <= o->ldm;

@@ -83,6 +83,10 @@ static void approach(sw_message *m, sw_core *to, char *dst, volatile int *reply)
     for (int k = 0; k < to->narrivals; k++)
       if (dst < to->arrivals[k].dst + to->arrivals[k].what->len && to->arrivals[k].dst < dst + m->len)
         sw_fail("in-flight", m->file, m->line, "%s comes over what line %d sends", m->name, to->arrivals[k].what->line);
+    for (int k = 0; k < to->nsending; k++)
+      if (dst < to->sending[k]->src + to->sending[k]->len && to->sending[k]->src < dst + m->len)
+        sw_fail("stale-source", m->file, m->line, "%s comes over what core %d sends in line %d and has not waited for",
+                m->name, (int)(to - sw_cores), to->sending[k]->line);
     for (int k = 0; k < to->npending; k++)
       if (dst < to->pending[k].ldm + to->pending[k].len && to->pending[k].ldm < dst + m->len)
         sw_fail("in-flight", m->file, m->line, "%s comes over %s of line %d, whose transfer was not waited for", m->name,
@@ -142,13 +146,18 @@ void sw_rma(int row, void *dst, void *src, long len, void *sent, void *received,
   sw_totals.mesh_bytes += len;
 }
 
+static void check_source(const sw_message *m)
+{
+  if (!sw_model && sw_digest(m->src, m->len) != m->digest)
+    sw_fail("stale-source", m->file, m->line, "what is sent to %s was changed before it was sent", m->name);
+}
+
 /* What is sent is read when it is first needed: until then its source must not change. */
 static void capture(sw_message *m)
 {
   if (m->data || sw_model)
     return;
-  if (sw_digest(m->src, m->len) != m->digest)
-    sw_fail("stale-source", m->file, m->line, "what is sent to %s was changed before it was sent", m->name);
+  check_source(m);
   m->data = malloc((size_t)m->len);
   memcpy(m->data, m->src, (size_t)m->len);
 }
@@ -194,6 +203,7 @@ static int depart(sw_core *me, volatile int *reply)
       me->sending[kept++] = m;
       continue;
     }
+    check_source(m); /* not before the sender has waited, either: one has received it, and others may not have */
     capture(m);
     me->clock = m->done > me->clock ? m->done : me->clock;
     gone++;

@@ -17,7 +17,7 @@ from codegen.scop.memo import remember
 from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
-from codegen.target.guards.pointers import pointer_of, table_of
+from codegen.target.guards.pointers import only_pointer, table_of
 from codegen.target.guards.row_tables import RowTable, pointers_text, row_table, table_text
 from codegen.target.guards.spans import (
     cell_text,
@@ -100,6 +100,8 @@ def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
             tested |= {p.one.name: p.one, p.two.name: p.two}
             if p.shown:
                 remarks[_tested(scop, p)] = None
+        elif fixed := next((x for x in hidden if not p.shown and not strict and _is_fixed(scop, x)), None):
+            raise _several_pointers(scop, fixed)
         elif p.shown or strict or any(may_lead_nowhere(scop, x) for x in hidden):
             what = next((x for x in hidden if may_lead_nowhere(scop, x)), hidden[0])
             raise _unknown(scop, what, p.two if what is p.one else p.one, p.shown)
@@ -107,6 +109,8 @@ def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
             remarks |= dict.fromkeys(_assumed(scop, x) for x in hidden)
             tested |= {x.name: x for x in _alike(scop, p)}
     written = _written(scop)
+    if not trust:
+        _check_kept(scop, tested)
     cells = {} if trust else _cells(scop, [scop.arrays[n] for n in sorted(written)])
     over = {n: scop.arrays[n] for names in cells.values() for n in names}
     for cell, names in cells.items():
@@ -122,6 +126,24 @@ def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
     return _Compared(tested, tables, cells, tuple(remarks))
 
 
+def _is_fixed(scop: Scop, array: Array) -> bool:
+    """Are all pointers on the way to it the same in all iterations of the loops?"""
+    if array.opaque or not array.scattered or may_lead_nowhere(scop, array):
+        return False
+    found = ((a, step) for a in _accesses(scop, array) for step in a.path[:-1] if step.kind in ("sub", "flat"))
+    ways = [a.index.get_pw_aff(step.index) for a, step in found]
+    return not any(x.involves_dims(isl.dim_type.in_, 0, x.dim(isl.dim_type.in_)) for x in ways)
+
+
+def _check_kept(scop: Scop, tested: Mapping[str, Array]) -> None:
+    """Raises Unsupported where a store may change a pointer that lies behind another one."""
+    behind = [x for n, x in tested.items() if (at := table_of(scop, n)) is not None and at.loaded]
+    written = [scop.arrays[n] for n in sorted(_written(scop))]
+    over = [x for x in written if _is_character(scop, x) and not _own(x) and not _alone(scop, x)]
+    if behind and over:
+        raise _changed_pointer(scop, behind[0], over[0])
+
+
 def _tables(scop: Scop, trust: bool, pairs: Sequence[_Pair]) -> dict[str, RowTable]:
     """Of arrays whose rows may overlap with others, or with each other, those that a test can look at row by row."""
     names = {x.name for p in pairs for x in (p.one, p.two)} | (frozenset() if trust else _written(scop))
@@ -133,7 +155,7 @@ def _under_characters(scop: Scop, tables: Mapping[str, RowTable]) -> list[RowTab
     """Tables whose pointers a store may change: C lets characters be stored over anything, other types only over
     their own."""
     written = [scop.arrays[n] for n in _written(scop)]
-    stored = any(_is_character(x) and not _own(x) and not _alone(scop, x) for x in written)
+    stored = any(_is_character(scop, x) and not _own(x) and not _alone(scop, x) for x in written)
     return list(tables.values()) if stored else []
 
 
@@ -188,7 +210,7 @@ def _pairs(scop: Scop, trust: bool) -> list[_Pair]:
         if not {one.name, two.name} & written or (_own(one) and _own(two)) or _same(scop, one, two):
             continue
         shown = any(scop.origins.related(p, q) for p, q in product(places[one.name], places[two.name]))
-        apart = _apart(scop, one, two) or _apart(scop, two, one) or _other_types(one, two)
+        apart = _apart(scop, one, two) or _apart(scop, two, one) or _other_types(scop, one, two)
         if shown or not (trust or apart):
             out.append(_Pair(one, two, shown))
     return out
@@ -212,11 +234,12 @@ def _apart(scop: Scop, one: Array, two: Array) -> bool:
     return _alone(scop, one) and (_own(two) or settled)
 
 
-def _other_types(one: Array, two: Array) -> bool:
+def _other_types(scop: Scop, one: Array, two: Array) -> bool:
     """Are they elements of types by which C lets nobody use the same object? It is asked only of arrays whose elements
     no test can name: where there is a test, it costs nothing."""
     a, b = one.part or one.elem, two.part or two.elem
     known = all(t.kind in ("int", "float") and not (t.is_int and t.bits == 8) for t in (a, b))
+    known = known and scop.dialect.typed_memory
     return (one.opaque or two.opaque) and known and (a.kind, a.bits) != (b.kind, b.bits)
 
 
@@ -248,7 +271,7 @@ def _accesses(scop: Scop, array: Array) -> list[Access]:
 
 def _same(scop: Scop, one: Array, two: Array) -> bool:
     """Whether two names of the model stand for members of the same elements."""
-    a, b = pointer_of(scop, one.name), pointer_of(scop, two.name)
+    a, b = only_pointer(scop, one.name), only_pointer(scop, two.name)
     return a is not None and b is not None and a.text == b.text
 
 
@@ -261,7 +284,7 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
         behind, base = pointee(text), re.split(r"\W", text)[0]
         if (not behind and "->" not in text and base not in _named(scop)) or (ctype is None and _kept(scop, base)):
             continue
-        over = [x for x in written if _stores(x, ctype) and _reaches(scop, x, base, "->" in text)]
+        over = [x for x in written if _stores(scop, x, ctype) and _reaches(scop, x, base, "->" in text)]
         way = text.rpartition("->")[0]
         if over and "->" in way and not is_followed(scop, way, _uses_of(scop, text)):
             raise _hidden(scop, text, over[0].name)
@@ -272,10 +295,10 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
     for read in (r for c in scop.computed for r in c.reads):
         if not read.base:  # what lies between two pointers, which only stores of bytes reach
             ends = [x for x in read.text.split(" - ") if "->" in x]
-            over = [x for x in written if _is_character(x)]
+            over = [x for x in written if _is_character(scop, x)]
             out.update((f"&{end}", [x.name for x in over]) for end in ends if over)
             continue
-        over = [x for x in written if _stores(x, read.ctype) and _reaches(scop, x, read.base, True)]
+        over = [x for x in written if _stores(scop, x, read.ctype) and _reaches(scop, x, read.base, True)]
         if over and not _kept(scop, read.base):
             out[f"&{read.text}"] = [x.name for x in over]
     return out
@@ -324,16 +347,16 @@ def _uses_of(scop: Scop, text: str) -> Iterator[isl.Set]:
                 yield s.instances(a).params()
 
 
-def _stores(array: Array, ctype: CType | None) -> bool:
+def _stores(scop: Scop, array: Array, ctype: CType | None) -> bool:
     """May its elements be stored over an object of this type, or over a pointer if there is none?"""
     e = array.part or array.elem
-    return _is_character(array) or (ctype is not None and (e.kind, e.bits) == (ctype.kind, ctype.bits))
+    return _is_character(scop, array) or (ctype is not None and (e.kind, e.bits) == (ctype.kind, ctype.bits))
 
 
-def _is_character(array: Array) -> bool:
-    """Are its elements characters, or of a type that may be anything?"""
+def _is_character(scop: Scop, array: Array) -> bool:
+    """Are its elements characters, or of a type that may be anything, as all are where types say nothing?"""
     e = array.part or array.elem
-    return (e.is_int and e.bits == 8) or e.kind == "other"
+    return not scop.dialect.typed_memory or (e.is_int and e.bits == 8) or e.kind == "other"
 
 
 def _reaches(scop: Scop, array: Array, base: str, behind: bool) -> bool:
@@ -388,6 +411,21 @@ def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported
         if array.opaque
         else "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
     )
+
+
+def _several_pointers(scop: Scop, array: Array) -> Unsupported:
+    """Elements behind a few pointers, each of which lies in memory."""
+    words = f"`{array.base}` is found through several pointers in memory: whether it overlaps with other arrays"
+    hint = "copy the pointers to variables before the region, or use --assume-no-alias if nothing overlaps"
+    loc = _accesses(scop, array)[0].loc
+    return Unsupported("alias-unknown", f"{words} cannot be tested before the loops", loc, hint)
+
+
+def _changed_pointer(scop: Scop, array: Array, stored: Array) -> Unsupported:
+    """A pointer behind another one, and stores by which C lets it be changed."""
+    words = f"a store to `{stored.base}` may change the pointers that lead to `{array.base}`"
+    hint = "copy the last pointer to a variable before the region"
+    return Unsupported("alias-unknown", words, _accesses(scop, array)[0].loc, hint)
 
 
 def _hidden(scop: Scop, text: str, other: str) -> Unsupported:

@@ -12,6 +12,7 @@ from dataclasses import field
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg
 from codegen.record import mutable
 from codegen.scop.model import Param
+from codegen.scop.types import CType
 from codegen.target.text.constant_conditions import settled
 
 _LEVEL = {"||": 1, "&&": 2, "==": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
@@ -129,12 +130,17 @@ class IntPrinter:
         if isinstance(e, Int):
             return -(1 << 31) < e.value < (1 << 31)
         if isinstance(e, Name):
-            return self.is_int(e) or (e.name in self.params and self.params[e.name].ctype.bits < 64)
+            return self.is_int(e) or (e.name in self.params and _may_be_narrow(self.params[e.name].ctype))
         if isinstance(e, Bin) and e.op in "/%":
             return self._narrow(e.left) and self._narrow(e.right)
         if isinstance(e, Cond):
             return self._narrow(e.yes) and self._narrow(e.no)
         return isinstance(e, Bin) and _LEVEL[e.op] < 5
+
+
+def _may_be_narrow(t: CType) -> bool:
+    """Whether the type has less than 64 bits on some machine."""
+    return t.bits < 64 or t.varies
 
 
 def _subtracted_last(left: CExpr, right: CExpr) -> Bin | None:

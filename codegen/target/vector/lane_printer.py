@@ -53,7 +53,7 @@ def _scalar_type(lanes: Lanes) -> str:
     """A type to which values are converted that all lanes share."""
     if not lanes.elem.is_int:
         return lanes.elem.spelling
-    return ("" if lanes.elem.signed else "unsigned ") + ("int" if lanes.elem.bits == 32 else "long")
+    return ("" if lanes.elem.signed else "unsigned ") + ("int" if lanes.elem.bits == 32 else "long int")
 
 
 @record

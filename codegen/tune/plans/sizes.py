@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from codegen.checking.harness.shared_object import Library
 from codegen.checking.test_sizes.survey import RunLimits, TestVector, vector_at
+from codegen.diagnostics import InputError, Loc
 from codegen.record import record
+from codegen.scop.types import CType
 from codegen.tune.build import Failed
 from codegen.tune.region import Subject
 
@@ -25,14 +28,32 @@ class Sizes:
     bytes: int = BYTES
 
 
+def check_known(given: Mapping[str, int], subjects: Sequence[Subject], file: str) -> None:
+    """A size that no region has, or that its type cannot hold, is a mistake. Raises InputError."""
+    types: dict[str, list[CType]] = {}
+    for i in (i for s in subjects for i in s.harness.memory.ints):
+        types.setdefault(i.text, []).append(i.ctype)
+    for name, value in given.items() if subjects else ():
+        if name not in types:
+            hint = f"sizes: {', '.join(sorted(types)) or 'none'}"
+            raise InputError("unknown-parameter", f"no region of {file} has a size `{name}`", Loc("--sizes"), hint)
+        for t in types[name]:
+            low, high = t.range() if t.is_int else (value, value)
+            if not low <= value <= high:
+                why = f"`{name}` is of type `{t.spelling}`, which cannot hold {value}"
+                raise InputError("bad-sizes", why, Loc("--sizes"), f"give a number from {low} to {high}")
+
+
 def parse_sizes(text: str) -> dict[str, int]:
     """`n=1000,m=500`; ValueError with what is wrong."""
     found: dict[str, int] = {}
     for part in text.replace(" ", ",").split(","):
         if part:
             name, sign, value = part.partition("=")
-            if not sign or not value.lstrip("-").isdigit():
+            if not sign or not name or not re.fullmatch(r"-?[0-9]{1,20}", value):
                 raise ValueError(f"'{part}' is not NAME=NUMBER")
+            if name in found:
+                raise ValueError(f"'{name}' is given twice")
             found[name] = int(value)
     return found
 
@@ -44,7 +65,10 @@ def choose(subject: Subject, library: Library, sizes: Sizes) -> TestVector:
     if not free:
         vector = _at(subject, library, names, sizes.given, 1, GIVEN)
         if vector is None:
-            raise Failed(f"cannot be run at {_spelled(sizes.given)}: the source would leave its arrays")
+            why = f"cannot be run at {_spelled(sizes.given)}: the source would leave its arrays"
+            if not sizes.given:
+                raise Failed(why)
+            raise InputError("bad-sizes", why, subject.model.site.loc, "give other --sizes")
         return vector
     best: TestVector | None = None
     last = max((c.bytes for c in subject.machine.caches), default=0)

@@ -5,7 +5,8 @@ Only positive reasons count: what is not known to be separate from memory that i
 time. The reasons are those of the C standard: objects of different names, and members of one, have memory of their own
 (6.2.5, 6.5.9); nobody has a pointer to a variable whose address is not taken, nor one from before the call to a
 variable of that call (6.2.4); what is accessed by a `restrict` pointer and changes is accessed by that alone (6.7.3.1);
-new memory from an allocation is nobody else's (7.22.3); and an object is accessed by its type, or as characters (6.5).
+new memory from an allocation is nobody else's (7.22.3); and an object is accessed by its type, or as characters (6.5),
+unless the compiler was told that this does not hold (-fno-strict-aliasing).
 """
 
 from __future__ import annotations
@@ -69,12 +70,12 @@ def separate(scop: Scop, one: Array, two: Array) -> bool:
     if _hidden(scop, one) or _hidden(scop, two):
         return True
     pairs = ((one, two), (two, one))
-    return any(_reserved(scop, x) and _cannot_lead_to(scop, y) for x, y in pairs) or _of_other_types(one, two)
+    return any(_reserved(scop, x) and _cannot_lead_to(scop, y) for x, y in pairs) or _of_other_types(scop, one, two)
 
 
 def separate_value(scop: Scop, array: Array, v: Value) -> bool:
     """Is it known that no store to an array changes a value?"""
-    if not _may_store(array, v.ctype) or _hidden(scop, array):
+    if not _may_store(scop, array, v.ctype) or _hidden(scop, array):
         return True
     named = scop.origins.visible | scop.origins.exposed | _global_pointers(scop)
     if not v.behind:
@@ -117,9 +118,10 @@ def is_character(t: CType) -> bool:
     return t.kind == "other" or (t.is_int and t.bits == 8)
 
 
-def _may_store(array: Array, ctype: CType | None) -> bool:
+def _may_store(scop: Scop, array: Array, ctype: CType | None) -> bool:
     t = array.part or array.elem
-    return is_character(t) or (ctype is not None and (t.kind, t.bits) == (ctype.kind, ctype.bits))
+    same = ctype is not None and (t.kind, t.bits) == (ctype.kind, ctype.bits)
+    return same or not scop.dialect.typed_memory or is_character(t)
 
 
 def _hidden(scop: Scop, array: Array) -> bool:
@@ -142,10 +144,10 @@ def _cannot_lead_to(scop: Scop, array: Array) -> bool:
     return _behind_name(scop, array) and array.base in scop.origins.settled | scop.origins.fresh
 
 
-def _of_other_types(one: Array, two: Array) -> bool:
+def _of_other_types(scop: Scop, one: Array, two: Array) -> bool:
     """Elements of arrays with subscripts that depend on data are told apart by their types."""
     a, b = one.part or one.elem, two.part or two.elem
-    known = all(t.kind in ("int", "float") and not is_character(t) for t in (a, b))
+    known = scop.dialect.typed_memory and all(t.kind in ("int", "float") and not is_character(t) for t in (a, b))
     return (one.opaque or two.opaque) and known and (a.kind, a.bits) != (b.kind, b.bits)
 
 

@@ -12,7 +12,7 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.read import Node, Unread, nodes
 
 _WIDE = frozenset(("long", "ptrdiff_t"))  # types of all integers here: they lose nothing
-_NATURAL = frozenset(("unsigned long", "size_t"))
+_NATURAL = frozenset(("unsigned long long", "size_t"))
 _NARROW = frozenset(("int", "unsigned", "unsigned int"))
 _MOST = 2**31 - 1
 # Block sizes for the caches that a program finds: positive, and runs of columns are whole slivers. How many arguments

@@ -2,20 +2,21 @@
 
 A block of a product is listed whatever the user's variables are called, and once more wherever its elements lie; a
 kernel by its instruction set, type and form.
-The list speaks for the proofs that made it: after a change of them it counts for nothing, and a test asks for
-`make proven`, which writes it anew.
+The list speaks for the proofs that made it, and for what they and the printers import (`closure.py`): after a change of
+any of that it counts for nothing, and a test asks for `make proven`, which writes it anew. A test proves a part of it
+anew, another one with each commit.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
 from codegen.scop.memo import remember
+from codegen.verify.text.closure import SOURCES, digest, found, recorded
 
 _HERE = Path(__file__).parent
 LIST = _HERE / "data" / "proven.txt"
@@ -89,25 +90,13 @@ def _words() -> list[str]:
 
 
 def _proofs() -> str:
-    """A digest of all that proves texts."""
-    all_of_it = blake2b(digest_size=16)
-    for name in sorted(os.path.relpath(file, _HERE) for file in _sources(str(_HERE))):
-        all_of_it.update(f"{name.replace(os.sep, '/')}\n".encode())
-        with open(_HERE / name, "rb") as file:
-            all_of_it.update(file.read())
-    return all_of_it.hexdigest()
-
-
-def _sources(folder: str) -> Iterator[str]:
-    for entry in os.scandir(folder):
-        if entry.name.endswith(".py"):
-            yield entry.path
-        elif entry.is_dir() and entry.name != "__pycache__":
-            yield from _sources(entry.path)
+    """A digest of all that proves texts and makes them."""
+    return digest(recorded())
 
 
 def write(keys: Iterable[str]) -> None:
     LIST.parent.mkdir(exist_ok=True)
+    SOURCES.write_text("\n".join(found()) + "\n", encoding="ascii")
     LIST.write_text("\n".join([_proofs(), *sorted(keys)]) + "\n", encoding="ascii")
 
 

@@ -123,6 +123,17 @@ void slices(args *p)
       athread_rma_wait_value(&here[1], is("waits for two slices") ? 2 : 1);
     if (is("sent before it came"))
       dma_wait(&r, 1);
+    if (is("filled when one has it"))
+      athread_get(PE_MODE, p->a + id * 32, own, 256, &r, 0, 0, 0);
+    if (is("source changed when one has it"))
+      own[id % 3] = 1;
+    if (is("sent over a source")) {
+      meet();
+      here[0] = 0;
+      if (column == 1)
+        athread_rma_row_ibcast(own, y, bytes, NULL, &here[0]);
+      meet();
+    }
     for (int k = 0; k < 32; k++)
       y[k] += in[0][k] + in[1][k];
   }

@@ -306,7 +306,7 @@ def test_a_global_scalar_as_a_temporary_keeps_its_last_value() -> None:
     made = generate("in.c", region("int n, double *A, double *B", body, "double t;\n"), GenOptions())
     text = " ".join(made.text.split())
     assert "#pragma omp parallel" in text  # all iterations but the last, which alone is seen afterwards
-    assert "B[(long)n - 1] = t_own * t_own; t = t_own;" in text and text.count("t = t_own;") == 1
+    assert "B[(tw_index)n - 1] = t_own * t_own; t = t_own;" in text and text.count("t = t_own;") == 1
 
 
 @pytest.mark.parametrize("name", CARRIED)

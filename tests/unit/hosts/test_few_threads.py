@@ -98,7 +98,7 @@ def text_of(source: str, options: GenOptions) -> str:
 def test_few_threads_take_strips() -> None:
     made = generate("in.c", BOTH, GenOptions())
     few, many = made.text.partition(TEST)[2].split("\n    } else {\n", 1)
-    assert re.search(r"for \(long \w+ = 0; \w+ < n; \w+ \+= 16\)", few) and "+= 16" not in many
+    assert re.search(r"for \(tw_index \w+ = 0; \w+ < n; \w+ \+= 16\)", few) and "+= 16" not in many
     assert any(d.id == "few-threads" and "strips of 16 lines" in d.message for d in made.diagnostics)
 
 

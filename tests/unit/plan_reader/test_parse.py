@@ -98,7 +98,7 @@ WRONG = [
     ("schedule { loop i = {S1: i; S7: k}, j, k { S1 } }", "2:17", "not in loop i"),
     ("schedule { loop i = {S1: i; S1: k}, j, k { S1 } }", "2:33", "listed twice"),
     ("schedule { loop i, j, k { S1 } S1 }", "2:1", "lists S1, S1"),
-    ("schedule { " + "loop i { " * 5000 + "S1" + " }" * 5000 + " }", "2:", "inside each other"),
+    ("schedule { " + "".join(f"loop i{n} {{ " for n in range(5000)) + "S1" + " }" * 5001, "2:", "inside each other"),
     ("schedule { loop i = (" + "(" * 5000 + "i" + ")" * 5000 + "), j, k { S1 } }", "2:", "no formula"),
     # sizes
     (f"tile i:{HUGE}", "2:8", "too large"),

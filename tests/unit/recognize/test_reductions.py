@@ -128,6 +128,6 @@ def test_clauses() -> None:
         "  for (int i = 0; i < n; i++)\n    t = D[i] < t ? D[i] : t;\n#pragma endscop\n  return m + (t < 0);\n}\n"
     )
     made = generate("in.c", text, GenOptions()).text
-    assert "reduction(max:m)\n      for (long i = 0; i < n; i++)\n        m = A[i] > m ? A[i] : m;" in made
+    assert "reduction(max:m)\n      for (tw_index i = 0; i < n; i++)\n        m = A[i] > m ? A[i] : m;" in made
     assert "reduction(min:t)" not in made
     assert "reduction(min:t)" in generate("in.c", text, GenOptions(reassociate=True)).text

@@ -49,12 +49,12 @@ def test_a_value_of_type_int_has_a_counter_of_its_type() -> None:
 )
 def test_what_an_int_may_not_reach_is_counted_in_64_bits(loop: str) -> None:
     text = text_of(loop)
-    assert "for (long i" in text and "(int)i == c0" in text
+    assert "for (tw_index i" in text and "(int)i == c0" in text
 
 
 def test_subscripts_alone_are_counted_in_64_bits() -> None:
     source = HIT.replace("LOOP", "for (i = 0; i < n; i++)").replace("i == which[0]", "which[0]")
-    assert "for (long i = 0; i < n; i++)" in generate("f.c", source, GenOptions()).text
+    assert "for (tw_index i = 0; i < n; i++)" in generate("f.c", source, GenOptions()).text
 
 
 def test_rows_that_data_choose() -> None:

@@ -161,7 +161,7 @@ def test_functions_that_sizes_call_are_defined() -> None:
     )
     made = generate(text, machine="neoverse-n1").text
     assert "A_panels" in made and made.count("tw_floord(") > 1
-    assert "long tw_floord(long n, long d)" in made
+    assert "tw_index tw_floord(tw_index n, tw_index d)" in made
 
 
 def test_a_size_that_is_one_unsigned_variable() -> None:
@@ -172,4 +172,4 @@ def test_a_size_that_is_one_unsigned_variable() -> None:
     )
     plan = "region 1\n  block jb = {S1: j} by 8\n  layout P = A by 8\n"
     made = generate(text, plan=plan, context="n >= 7").text
-    assert "tw_floord((long)n, 8)" in made
+    assert "tw_floord((tw_index)n, 8)" in made

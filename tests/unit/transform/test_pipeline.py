@@ -68,7 +68,7 @@ def planned(target: str = "openmp", source: str = SOLVE) -> str:
 
 def test_the_last_stage_is_one_of_the_loop() -> None:
     text = planned()
-    loop = re.search(r"for \(long jb = 0; jb <= ib; jb\+\+\) \{[^\n]*\n(.*)\n(.*)\n", text)
+    loop = re.search(r"for \(tw_index jb = 0; jb <= ib; jb\+\+\) \{[^\n]*\n(.*)\n(.*)\n", text)
     assert loop and "tw_follow(tw_line, ib_turn, jb);" in loop[1] and "if (jb < ib)" in loop[2]
     assert text.count("tw_reach(tw_line, jb);") == 1
 

@@ -12,6 +12,7 @@ from codegen.region import make
 from codegen.region_model import model_region
 from codegen.source_file import open_source
 from codegen.target.emit import RegionText, Surroundings, emit_region
+from codegen.target.finish.index_type import index_typed
 from codegen.target.finish.names import NameSpelling
 from codegen.target.finished import FinishedText, finished
 from codegen.verify.finish import wrong_finish
@@ -37,7 +38,7 @@ def made(name: str, prefix: str = "tw") -> tuple[RegionText, FinishedText]:
 @pytest.mark.parametrize("name", ["seidel-2d", "gaussian-5x5", "gemm"])
 def test_what_stands_in_the_file_is_what_was_proven(name: str, prefix: str) -> None:
     emitted, done = made(name, prefix)
-    assert wrong_finish(emitted.plain, done.text, NAMES[prefix]) == ""
+    assert wrong_finish(index_typed(emitted.plain), done.text, NAMES[prefix]) == ""
 
 
 # A kernel, a part of its text, and what stands there instead.
@@ -50,7 +51,7 @@ CHANGES = {
     "a directive and a statement on a line": ("seidel-2d", "#pragma omp parallel", "; #pragma omp parallel"),
     "a statement that is lost": ("seidel-2d", "tw_begin(tw_line);", ""),
     "another name": ("seidel-2d", "tw_begin(tw_line)", "tw_begin(tw_lines)"),
-    "words that become one": ("seidel-2d", "const long", "constlong"),
+    "words that become one": ("seidel-2d", "const tw_index", "consttw_index"),
     "a sum that goes on": ("gemm", "tw_rows = ", "tw_rows = 1 + "),
 }
 
@@ -60,7 +61,7 @@ def test_any_other_change_is_refused(what: str) -> None:
     name, old, new = CHANGES[what]
     emitted, done = made(name)
     assert old in done.text, done.text
-    assert wrong_finish(emitted.plain, done.text.replace(old, new, 1), NAMES["tw"])
+    assert wrong_finish(index_typed(emitted.plain), done.text.replace(old, new, 1), NAMES["tw"])
 
 
 def test_names_that_are_chosen_are_each_for_one() -> None:

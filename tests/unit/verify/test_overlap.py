@@ -121,7 +121,7 @@ CHANGES = {
     "every second element": ("members", "2 * (long)p->n - 1", "p->n"),
     "behind a member": ("members", "p->y, 0,", "p->y, 1,"),
     "a text of another form": ("members", "TW_SPAN(a,", "TW_AREA(a,"),
-    "blocks of one row": ("blocks", "TW_ROWS(a, 0, l, (unsigned long)m * n)", "TW_ROWS(a, 0, l, m)"),
+    "blocks of one row": ("blocks", "TW_ROWS(a, 0, l, (unsigned long long)m * n)", "TW_ROWS(a, 0, l, m)"),
     "the last block": ("blocks", "TW_ROWS(a, 0, l,", "TW_ROWS(a, 0, l - 1,"),
     "the first pointer": ("tables", "TW_TABLE(b, b[0], 0,", "TW_TABLE(b, b[0], 1,"),
     "the last pointer": ("tables", "TW_TABLE(a, a[0], 1, n,", "TW_TABLE(a, a[0], 1, n - 1,"),

@@ -121,7 +121,7 @@ def test_memory_beside_a_test_of_rows() -> None:
     """The test whether rows behind pointers overlap says nothing of sizes, and is no obstacle."""
     made = generate("in.c", ROWS, GenOptions(reassociate=True))
     assert "tw_rows_apart(" in made.text and "tw_memory" in made.text and "blocked product" in made.text
-    assert not [d for d in made.diagnostics if d.id == "fallback"]
+    assert not [d for d in made.diagnostics if d.id in ("fallback", "unproven")]
 
 
 SUMS = """void sums(long n, long C[9][n][n], long A[9][n][n], long B[n][n][n])

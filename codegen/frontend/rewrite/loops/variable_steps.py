@@ -51,6 +51,8 @@ class _Stride:
 
 def with_counted_steps(site: RegionSite) -> RegionSite:
     """The region with loops by steps of the function's own as loops by one."""
+    if site.dialect.wraps or not site.dialect.finite_loops:
+        return site  # a step that is not positive may have a meaning there
     if not any(isinstance(n, c_ast.For) and _stride(n) is not None for s in site.statements for n in nodes(s)):
         return site
     steps: dict[str, None] = {}

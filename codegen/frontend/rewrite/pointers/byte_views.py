@@ -17,7 +17,8 @@ from pycparser import c_ast
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.address import Address, Offsets, total
 from codegen.frontend.parameters.prescan import prescan
-from codegen.frontend.syntax.declarators import Declarator, DeclaredType, int_constant, literal_int
+from codegen.frontend.syntax.constants import int_constant
+from codegen.frontend.syntax.declarators import Declarator, DeclaredType, literal_int
 from codegen.frontend.syntax.symbols import RegionSite, Variable
 from codegen.frontend.syntax.tree import Fresh, names
 from codegen.record import mutable

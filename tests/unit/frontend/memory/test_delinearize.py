@@ -127,7 +127,7 @@ void f(int n, int m, int r, double *restrict a)
 def test_strides_that_do_not_divide() -> None:
     """How many rows of hs fit into one of C3 is computed, where hs is positive, and tested."""
     text = codegen.generate(SUB_ROWS, name="a.c", target="c").text
-    assert "const long C3_hs = T >= 1 && NH >= 1 && hs >= 1 ? C3 / hs : 0;" in text
+    assert "const tw_index C3_hs = T >= 1 && NH >= 1 && hs >= 1 ? C3 / hs : 0;" in text
     assert "C3_hs >= NH" in text
     text = codegen.generate(WHOLE_ROWS, name="a.c", target="c").text
     assert "j < n_m" in text and "stays within its row" not in text

@@ -27,7 +27,7 @@ def test_ends_are_apart() -> None:
     text = generate("in.c", RING, GenOptions()).text
     assert "v[0] = u[1] + u[63];" in text
     assert "v[63] = u[0] + u[62];" in text
-    assert re.search(r"for \(long i = 1; i < 63; i\+\+\)\s*v\[i\] = u\[i \+ 1\] \+ u\[i - 1\];", text)
+    assert re.search(r"for \(tw_index i = 1; i < 63; i\+\+\)\s*v\[i\] = u\[i \+ 1\] \+ u\[i - 1\];", text)
     assert "%" not in text.split("f(void)")[1]
 
 

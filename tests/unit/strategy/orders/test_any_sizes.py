@@ -32,7 +32,7 @@ TREES = """void f(double W[1001][1001], double C[1001][1001], const double p[100
 def test_large_numbers_take_no_longer_than_variables() -> None:
     """The first plan works out, and within seconds."""
     made = generate("in.c", TREES, GenOptions(timeout=10))
-    assert made.regions[0].transformed and not any(d.id == "fallback" for d in made.diagnostics)
+    assert made.regions[0].transformed and not any(d.id in ("fallback", "unproven") for d in made.diagnostics)
 
 
 def test_numbers_that_are_near_share_a_variable() -> None:

@@ -21,17 +21,17 @@ HELPERS = frozenset({"tw_min", "tw_max", "tw_caches"})
 FOLDER = "/sys/devices/system/cpu/cpu0/cache/index0"
 BLOCKS = """
 #include <stdio.h>
-static long l[6], tile[6];
+static long long l[6], tile[6];
 {support}
 int main(void)
 {{
-  long threads;
-  while (scanf("%ld %ld %ld %ld %ld %ld", l, l + 1, l + 2, l + 3, l + 4, l + 5) == 6
-         && scanf("%ld %ld %ld %ld %ld %ld", tile, tile + 1, tile + 2, tile + 3, tile + 4, &threads) == 6) {{
-    const long mr = tile[0], row = tile[1], nr = tile[2], column = tile[3];
+  long long threads;
+  while (scanf("%lld %lld %lld %lld %lld %lld", l, l + 1, l + 2, l + 3, l + 4, l + 5) == 6
+         && scanf("%lld %lld %lld %lld %lld %lld", tile, tile + 1, tile + 2, tile + 3, tile + 4, &threads) == 6) {{
+    const long long mr = tile[0], row = tile[1], nr = tile[2], column = tile[3];
     const int along = (int)tile[4];
-    const long deep = tw_fit_depth(mr, row, nr, column, along);
-    printf("%ld %ld %ld %ld\\n", deep, tw_fit_rows(deep, mr, row, along, threads), tw_fit_columns(deep, nr, column),
+    const long long deep = tw_fit_depth(mr, row, nr, column, along);
+    printf("%lld %lld %lld %lld\\n", deep, tw_fit_rows(deep, mr, row, along, threads), tw_fit_columns(deep, nr, column),
            tw_fit_run(deep, nr, column, along, threads));
   }}
   return 0;
@@ -44,7 +44,7 @@ ASKED = """
 int main(void)
 {{
   const tw_caches c = tw_known_caches(), again = tw_known_caches();
-  printf("%ld %ld %ld %ld %ld", c.way * c.ways, c.ways, c.second, c.cores, c.third);
+  printf("%lld %lld %lld %lld %lld", c.way * c.ways, c.ways, c.second, c.cores, c.third);
   return c.way != again.way || c.ways != again.ways || c.first != again.first || c.second != again.second
       || c.inner != again.inner || c.cores != again.cores || c.third != again.third;
 }}

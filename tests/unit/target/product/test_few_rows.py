@@ -25,7 +25,7 @@ void f(int rows, int n, int deep, {real} C[rows][n], {real} A[rows][deep], {real
 def beside(isa: str, real: str = "double", target: str = "openmp") -> str:
     """How many columns of the right operand are packed at a time."""
     text = generate("f.c", SOURCE.format(real=real), GenOptions(isa=isa, target=target)).text
-    found = re.search(r"const long tw_beside =([^;]*);", text)
+    found = re.search(r"const tw_index tw_beside =([^;]*);", text)
     assert found
     return " ".join(found[1].split())
 

@@ -203,7 +203,7 @@ TAPS = """void f(int n, int m, int l, double y[n], double x[n + l], double w[m][
 def test_elements_that_no_loop_comes_to_are_left_alone(end: str, test: str, tmp_path: Path) -> None:
     """The loops inside may not run, and the elements not be there. Where that is known ahead they stay in registers."""
     made = planned(TAPS.replace("END", end), "vector i by 1 of 16 bytes")
-    kept = made.split("for (long p = 0")[0].rstrip().endswith("tw_f64v v0 = TW_F64V(y[i]);")
+    kept = made.split("for (tw_index p = 0")[0].rstrip().endswith("tw_f64v v0 = TW_F64V(y[i]);")
     assert kept == bool(test) and test in made
     calls = [f"f({sizes}, 0, 0, 0);" for sizes in ("40, 0, 5", "0, 3, 5", *(["40, 3, 0"] if end != "3" else []))]
     (tmp_path / "t.c").write_text(f"{made}int main(void) {{ {' '.join(calls)} return 0; }}\n")

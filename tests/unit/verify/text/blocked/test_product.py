@@ -528,7 +528,7 @@ def test_what_a_printer_that_errs_prints_gives_way_to_a_simpler_plan(monkeypatch
     (s,) = open_source("in.c", SOURCE, chosen).slices
     outcome = process_region(s, SOURCE, chosen, load_for("generic", "avx2"))
     assert outcome.text is not None and "tw_depth" not in outcome.text
-    assert "could not be proven" in "".join(d.message for d in outcome.diagnostics if d.id == "fallback")
+    assert "could not be proven" in "".join(d.message for d in outcome.diagnostics if d.id == "unproven")
 
 
 ADD = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
