@@ -34,6 +34,9 @@ class Features:
     constants: float = 0.15  # constant sizes
     exact: float = 0.12  # floating-point sums that come out the same in any order
     gathers: float = 0.2  # subscripts that depend on data
+    enums: float = 0.2  # in place of integers
+    places: float = 0.25  # parameters behind pointers in memory
+    volatiles: float = 0.04
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Features":

@@ -16,6 +16,7 @@ from tests.property.affine import BYTE, INT, LONG, SHORT, SIZE, UNSIGNED, IntTyp
 from tests.property.loops import Loops, Scope
 from tests.property.memory import Array, Record, Scalar
 from tests.property.model import ALL, PRELUDE, SIZES_USED, Features, Program
+from tests.property.spellings import respelled
 from tests.property.statements import Statements
 from tests.property.tree import For, If, Line, Node
 
@@ -24,7 +25,7 @@ SIZES = (0, 1, 2, 3, 5, 7, 13, 17, 33)
 
 def random_program(seed: int, features: Features = ALL) -> Program:
     """The program of a seed."""
-    return _Maker(Random(seed), seed, features).program()
+    return respelled(_Maker(Random(seed), seed, features).program(), features)
 
 
 @dataclass
