@@ -11,7 +11,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
-from codegen.plan.model import Directive, Plan, Schedule
+from codegen.plan.model import Directive, Plan, Schedule, Substitute
 from codegen.recognize.access.domain_shape import leaves_out
 from codegen.recognize.access.strides import coefficients, move
 from codegen.record import record
@@ -38,6 +38,8 @@ from codegen.strategy.orders.row_reductions import row_order, would_be
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
 from codegen.strategy.products.forwarding import forwarded
 from codegen.strategy.products.selection import Products, find_products, in_panels
+from codegen.strategy.products.substitution import remark as substitution_remark
+from codegen.strategy.products.substitution import substituted
 from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
 from codegen.strategy.technique import (
     NOT_THIS_KIND,
@@ -303,6 +305,11 @@ def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expa
             q, blocks, found = panels
             words = (*made.remarks, *sentences.panels(made.program.scop, blocks))
             made = replace(made, program=q, products=found, directives=(*made.directives, *blocks), remarks=words)
+        names = [d.variable for d in first if isinstance(d, Substitute)]
+        if names:
+            if not blocked(made.products):
+                continue
+            made = replace(made, remarks=(substitution_remark(source.scop, names), *made.remarks))
         if best is None or _rank(made.products) > _rank(best[0].products):
             best = made, first
     assert best is not None
@@ -331,11 +338,14 @@ def _folds(s: Statement) -> bool:
 
 
 def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
-    """The region as it is and, first, with scalars forwarded: only products gain from that."""
-    p, done = forwarded(source)
-    if done:
-        yield p, done
-    yield source, ()
+    """The region as it is and, first, with values in place of temporaries and with scalars forwarded: only products
+    gain from that."""
+    q, named = substituted(source)
+    for p, first in ((q, named), (source, ())) if named else ((source, ()),):
+        r, done = forwarded(p)
+        if done:
+            yield r, (*first, *done)
+        yield p, first
 
 
 @record

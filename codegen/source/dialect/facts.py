@@ -49,7 +49,7 @@ def dialect_of(words: Iterable[str], macros: Mapping[str, str]) -> Dialect:
         if builtin := _BUILTIN.fullmatch(word):
             unknown.pop(builtin[2], None)
             unknown |= dict.fromkeys([builtin[2]] if builtin[1] else [])
-        for flag in FLAGS if word.startswith(("-f", "-m", "-O", "-q", "-cl")) else ():
+        for flag in FLAGS if word.startswith(("-f", "-m", "-O", "-q", "-cl", "-std=", "-ansi")) else ():
             if re.fullmatch(flag.words, word):
                 facts |= {name: _Fact(value, word) for name, value in flag.sets.items()}
     facts |= _as_compiled(facts, macros)

@@ -33,6 +33,7 @@ FLAG_FOR = {  # one word for each fact that refuses a region
     "other_charset": "-fexec-charset=IBM1047",
     "other_byte_order": "-fsso-struct=big-endian",
     "narrow": "-m32",
+    "before_c99": "-std=c90",
     "other_long_double": "-mlong-double-64",
 }
 
@@ -87,7 +88,8 @@ def test_what_is_refused_has_a_flag(fact: str) -> None:
 
 @pytest.mark.parametrize("flags", ["-ftrapv -fwrapv", "-ftrapv -fno-trapv", "-frounding-math -fno-rounding-math",
                                    "-ftrapping-math -Ofast", "-m32 -m64", "-fpack-struct -fno-pack-struct",
-                                   "-mfpmath=387 -mfpmath=sse", "-fpack-struct=8", "-fexec-charset=UTF-8"])  # fmt: skip
+                                   "-mfpmath=387 -mfpmath=sse", "-fpack-struct=8", "-fexec-charset=UTF-8",
+                                   "-ansi -std=gnu11", "-std=c89 -std=c99"])  # fmt: skip
 def test_refusals_are_taken_back(flags: str) -> None:
     assert not _read(flags).refused
 
