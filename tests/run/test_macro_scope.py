@@ -315,7 +315,8 @@ def test_code_of_a_header(tmp_path: Path) -> None:
 
 def test_copies_count_no_further(tmp_path: Path) -> None:
     """Versions of a function for several processors would use what counts several times."""
-    used = ITSELF.replace("a[n - 1] += scale", "a[n - 1] += __COUNTER__").replace("a[51], scale", "a[51], 1.0 + __COUNTER__")
+    used = ITSELF.replace("a[n - 1] += scale", "a[n - 1] += __COUNTER__")
+    used = used.replace("a[51], scale", "a[51], 1.0 + __COUNTER__")
     for source in (used, DEFINED):
         made = generate("p.c", source, GenOptions(dispatch=True))
         assert [d.id for d in made.diagnostics if "one version alone" in d.message]

@@ -18,8 +18,8 @@ from codegen.source.region_slice import MacroScope, RegionSlice
 _QUOTED = re.compile(f"{STRING}|{CHAR}")
 # Words of C in results: programs exchange precisions by `#define double float`.
 _WORDS = frozenset(
-    ("char", "do", "double", "else", "float", "for", "if", "int", "long", "return", "short", "signed", "sizeof", "static",
-     "struct", "unsigned", "void", "while")
+    ("char", "do", "double", "else", "float", "for", "if", "int", "long", "return", "short", "signed", "sizeof",
+     "static", "struct", "unsigned", "void", "while")
 )  # fmt: skip
 _COUNTING = ("__COUNTER__", "__TIME__", "__DATE__", "__TIMESTAMP__", "__INCLUDE_LEVEL__")
 _LINE = "__LINE__"
