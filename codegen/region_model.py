@@ -15,6 +15,7 @@ from codegen.frontend.build import Extracted, extract
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.affine_uses import not_plain
 from codegen.frontend.prepare import declared_pure, distinct_hint, prepared, pure_hint
+from codegen.frontend.rewrite.roots import with_roots_apart
 from codegen.frontend.statements.overloads import with_overloads
 from codegen.frontend.statements.team import check_shared, in_team
 from codegen.frontend.syntax.constructs import check_constructs
@@ -145,6 +146,7 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     site = replace(_site(s), constants=options.constants)
     hints = _hints(s, options)
     target = target_named(options.target)
+    site = with_roots_apart(site) if target.runs_here else site
     team = in_team(site, target.threads and target.runs_here)
     within = check_constructs(site, not target.runs_here and not target.threads)
     within = None if team else within
