@@ -13,6 +13,7 @@ from codegen.lower.nest.loops import Loop
 from codegen.lower.nest.schedule import NestSchedule
 from codegen.print.printer import print_function
 from codegen.print.templates import environment
+from codegen.target.finish.index_type import defined
 
 
 def nest_text(name: str, compute: tuple[Loop, ...], plan: NestSchedule, isa: Isa, options: Options) -> str:
@@ -44,4 +45,5 @@ def prelude(isa: Isa, texts: Iterable[str]) -> str:
 def file_for(functions: Iterable[str], isa: Isa) -> str:
     """A C file of several functions."""
     texts = tuple(functions)
-    return prelude(isa, texts) + "\n" + "\n".join(texts)
+    text = prelude(isa, texts) + "\n" + "\n".join(texts)
+    return defined(text) + text

@@ -24,8 +24,7 @@ from codegen.scop.tree import loops as tree_loops
 from codegen.transform.find import chains, illegal, rebuild
 from codegen.transform.matvec import check_matvec, has_width, kept, reduced_array
 from codegen.transform.program import Program, carried
-from codegen.verify.matvec import unsafe_matvec
-from codegen.verify.products import unsafe_product
+from codegen.verify.products import unsafe_matvec, unsafe_product
 
 LARGEST = 1 << 32  # elements of a packed block: their bytes are counted in 64 bits
 

@@ -20,7 +20,7 @@ from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import PARALLEL_VECTOR, PIPELINED, SHARED, THREADED, VECTOR
 from codegen.target.text.pieces import View, beside, texts_of
-from codegen.verify.pipeline_text import VARIABLE, check_pipeline
+from codegen.verify.pipelines import VARIABLE, check_pipeline
 from codegen.verify.text.read import Unread
 
 _CLAUSE = re.compile(r" ?(\w+)\(")

@@ -1,5 +1,5 @@
-"""Legality of packed products against their plain nest: `unsafe_product` returns why a product must not be packed, or
-the empty string.
+"""Legality of products against their plain nests: `unsafe_product` returns why a product must not be packed, or the
+empty string; `unsafe_matvec` why a matrix-vector product must not keep its sums in registers.
 
 A packed product goes through the depth in blocks. At the start of each block it copies that part of its right operand,
 and of its left one before each block of rows; then it updates its target, rows and columns in any order, the steps of
@@ -18,6 +18,21 @@ from codegen.scop.expr import Ref, walk
 from codegen.scop.model import Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Loop
+
+
+def unsafe_matvec(s: Statement, together: isl.Map) -> str:
+    """Why a matrix-vector product must not keep its sums in registers; empty when it may.
+
+    The vector may be copied before the first step, and sums are stored after the last one: nothing but an element's own
+    sum may be read from what is written. `together` relates instances that belong to one execution of the product.
+    """
+    target = s.accesses[s.target]
+    for a in s.accesses:
+        if a.write or a.array != target.array or a.relation.is_equal(target.relation):
+            continue
+        if not target.relation.apply_range(a.relation.reverse()).intersect(together).is_empty():
+            return f"the product {s.name} (`{s.source}`) would read `{a.array}` before it has written it"
+    return ""
 
 
 def unsafe_product(s: Statement, what: Contraction, loops: Sequence[Loop], together: isl.Map) -> str:

@@ -21,8 +21,7 @@ from codegen.scop.times import in_order
 from codegen.scop.tree import BLOCKED, PACKED
 from codegen.verify.evidence import Evidence, Finding, between_runs, collect
 from codegen.verify.invariant_reads import unlike_value
-from codegen.verify.matvec import unsafe_matvec
-from codegen.verify.products import unsafe_product
+from codegen.verify.products import unsafe_matvec, unsafe_product
 from codegen.verify.races import parallel_race
 from codegen.verify.scalar_replacement import stale_value
 from codegen.verify.sentences import describe_pair

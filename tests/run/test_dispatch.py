@@ -281,7 +281,7 @@ void product(int n, double A[n][n], double B[n][n], double C[n][n])
 def test_what_asks_for_caches_stands_once() -> None:
     """Also where levels are tuned, and in two results of one unit, which have the rest of it once, too."""
     text = made(OPTIONS, PRODUCT).text
-    assert len(re.findall(r"tw_ask_caches\w*\(const", text)) == 1 and text.count(" tw_fit_rows_avx512(long") == 1
+    assert len(re.findall(r"tw_ask_caches\w*\(const", text)) == 1 and text.count(" tw_fit_rows_avx512(tw_index") == 1
     unit = text + made(OPTIONS, PRODUCT.replace("product", "other").replace("double", "float")).text
     for compiler in filter(shutil.which, (X86, "gcc")):
         done = subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only", "-xc", "-"],

@@ -16,6 +16,7 @@ from codegen.isa.model import C_TYPES, Isa, is_float
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.scop.lanes import ELEMENTS, Lane, walk
+from codegen.target.finish.index_type import defined
 from codegen.target.product.microkernel import (
     MicroKernel,
     asked_sizes,
@@ -181,7 +182,8 @@ def program(isa: Isa, kernels: list[MicroKernel], fused: bool = False) -> str:
     checks = "".join(f"  bad += {check};\n" for _, check in parts)
     target = f'__attribute__((target("{isa.target}")))\n' if isa.target else ""
     main = f"{target}int main(void)\n{{\n  int bad = 0;\n{checks}  return bad != 0;\n}}\n"
-    return "\n".join([prelude(isa, kernels), SCALAR, *(text for text, _ in parts), main])
+    text = "\n".join([prelude(isa, kernels), SCALAR, *(text for text, _ in parts), main])
+    return defined(text) + text
 
 
 HOST = {"arm64": "aarch64", "amd64": "x86_64"}.get(platform.machine(), platform.machine())
@@ -290,6 +292,7 @@ def loops(assembly: str) -> list[str]:
 
 def kernel_loops(where: Path, table: Isa, mk: MicroKernel, family: str) -> list[str]:
     text = f"{prelude(table, [mk])}\n{micro_kernel(table, mk)}\nvoid *keep = (void *){name(table, mk)};\n"
+    text = defined(text) + text
     return loops(build(where, text, compiler(family), "-O3", "-S", "-std=gnu11").read_text(encoding="utf-8"))
 
 

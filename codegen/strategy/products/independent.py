@@ -17,8 +17,7 @@ from codegen.scop.product import Contraction
 from codegen.scop.tree import Loop
 from codegen.strategy.orders.distribution import universe
 from codegen.transform.program import Program
-from codegen.verify.matvec import unsafe_matvec
-from codegen.verify.products import unsafe_product
+from codegen.verify.products import unsafe_matvec, unsafe_product
 
 
 def independent(p: Program, s: Statement, what: Contraction, around: Sequence[Loop], loops: Sequence[Loop]) -> bool:

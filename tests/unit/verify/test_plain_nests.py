@@ -43,7 +43,7 @@ SHAPES = {
 def test_conditions_are_bounds(text: str) -> None:
     out = codegen.generate(text, name="in.c").text
     nest = out.partition("too small to be worth packing")[2].partition("}")[0]
-    heads = re.findall(r"for \(long (\w+ = [^;]*; [^;]*);", nest)
+    heads = re.findall(r"for \(tw_index (\w+ = [^;]*; [^;]*);", nest)
     assert tuple(heads) == SHAPES[text] and "if (" not in nest, nest
 
 
