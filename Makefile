@@ -9,7 +9,7 @@ COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.print.templates
 # pytest keeps what it has made of the test files, which takes ten seconds for each of its processes.
 TEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist worksteal -q
 .DELETE_ON_ERROR:
-.PHONY: dist gpu-registers check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-mpi mpi-corpus bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-estimate bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist gpu-registers check-gpu bench-gpu-polybench same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz fuzz-files bench bench-gpu bench-mpi mpi-corpus bench-sunway sunway-corpus sunway-headers bench-tensor bench-kernels bench-polybench bench-readme bench-estimate bench-real-style bench-x86 bench-sparse bench-tune bench-tune-searches golden proven same-text clean distclean
 
 all: quickstart
 
@@ -91,6 +91,11 @@ F ?= 1000000 3000 -j 2
 fuzz: dev
 	@$(COMPILE)
 	$(PY) -m tests.property.fuzz $(F)
+
+# Random regions beside other techniques in one file, on every target that runs here: make fuzz-files F='1000000 100'
+fuzz-files: dev
+	@$(COMPILE)
+	$(PY) -m tests.property.combined $(firstword $(F)) $(word 2,$(F))
 
 # As an installed package would be: with its bytecode. Sizes that are numbers: make bench B=--numbers
 bench: dev
@@ -195,6 +200,11 @@ $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 # prints them, what is not listed yet is enough: make proven B=--more
 proven: venv
 	$(PY) -m benchmarks.proven $(B)
+
+# What is printed of the corpus, for all targets and instruction sets, against the digests of it; after a change that
+# is meant: make same-text B=--write
+same-text: venv
+	@$(PY) -m benchmarks.same_text $(B)
 
 golden: dev
 	$(PY) -m pytest -q tests --all --refresh-golden -k golden

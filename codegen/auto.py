@@ -39,7 +39,8 @@ class Row:
     """What became of a nest. `id` says why it is not transformed, as messages do; `loc` is what stands in the way.
 
     `work` are the cycles that the model counts for it, with parameters of a fixed size; None where it has no model. The
-    result is `factor` times as fast by the model, where that can say it; `share` is the nest's part of the run time.
+    result is `factor` times as fast on so many cores by the model, where that can say it; `share` is the nest's part of
+    the run time.
     """
 
     file: str
@@ -54,6 +55,7 @@ class Row:
     loc: Loc = Loc("")
     work: float | None = None
     factor: float | None = None
+    cores: int = 1
     share: float | None = None
 
 
@@ -217,7 +219,7 @@ def _row(name: str, t: _Try) -> Row:
         row = _nest_row(name, nest, LEFT, "no-gain", gain.against)
     else:
         row = Row(name, nest.line, nest.last_line, nest.function, nest.depth, TRANSFORMED, reason=o.summary)
-    return row if gain is None else replace(row, work=gain.work, factor=gain.factor)
+    return row if gain is None else replace(row, work=gain.work, factor=gain.factor, cores=gain.cores)
 
 
 def _as_nest(t: _Try) -> SourceNest:

@@ -60,6 +60,7 @@ class GenOptions:
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
+    ldm_cache: str = ""  # sunway: KB of each core's local memory that are a data cache; empty: as the machine has it
     scheme: str = "full"  # sunway: see sunway/plan/launch_options.py
     network: str = NETWORK  # mpi: what lies between ranks
     distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'

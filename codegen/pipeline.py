@@ -183,7 +183,8 @@ def _printed(done: Performed, options: GenOptions, target: Target, machine: Mach
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
         RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary,
-                     _moved(o, changed, above + len(tests.get(o.index, ()))), o.lines)
+                     _moved(o, changed, above + len(tests.get(o.index, ())) + bool(_threads(source, o.index, options))),
+                     o.lines)
         for o in outcomes
     )
     whole = banner + body[:start] + support + body[start:]
@@ -236,9 +237,18 @@ def _changed(
 
 def _finished(r: Region, new: str, source: Opened, options: GenOptions, original: str) -> str:
     """A region's new text with the nest as it was beside it, and with line directives, where these are asked for."""
+    threads = _threads(source, r.index, options)
+    if threads:
+        new = f"{threads}\n{new}#else\n{_nest(source.text, r)}#endif\n"
     if options.keep_original:
         new = f"#ifndef {original}\n{new}#else\n{_nest(source.text, r)}#endif\n"
-    return _with_line(r, new, source.name, options)
+    counts = any(s.around.line for s in source.slices if s.region.index == r.index)
+    return _with_line(r, new, source.name, options, counts)
+
+
+def _threads(source: Opened, index: int, options: GenOptions) -> str:
+    """The directive behind which a region's new text is, where it is another region without OpenMP or with it."""
+    return source.baked[index].threads if target_named(options.target).keeps_original else ""
 
 
 def _unless_original(support: str, original: str, foreign: str) -> str:
@@ -326,9 +336,10 @@ def after_feature_macros(text: str) -> int:
     return max((m.end() for m in defines), default=0)
 
 
-def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
-    """After a region, tell the compiler where the user's text goes on; always where the text says so itself."""
-    if not options.line_directives and region.presumed is None:
+def _with_line(region: Region, text: str, name: str, options: GenOptions, counts_lines: bool) -> str:
+    """After a region, tell the compiler where the user's text goes on; always where the text says so itself, or asks
+    for lines."""
+    if not options.line_directives and region.presumed is None and not counts_lines:
         return text
     line = region.presumed_line(region.last_line + 1 - region.before_text)
     return f'{text}#line {line} "{line_name(name, options, region)}"\n'

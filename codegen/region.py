@@ -99,6 +99,7 @@ def process_region(
         if model is None:
             return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", EMPTY, ())
         try:
+            check_macros(s, options)
             return target_named(options.target).process(RegionJob(s, model, original, options, machine, crashed))
         except Unsupported:
             if not model.kept:
@@ -119,6 +120,16 @@ def within_bound(
     except Exhausted:
         made = refused(s, too_much(options, Loc(s.file, s.region.first_line, 1)))
     return replace(made, work=spent.operations)
+
+
+def check_macros(s: RegionSlice, options: GenOptions) -> None:
+    """Only results that are C of the same file can be kept apart from macros. Raises Unsupported."""
+    names = s.around.protected
+    if (names or s.around.directives) and not target_named(options.target).runs_here:
+        why = f"`{names[0]}` is a macro around it" if names else "it defines macros"
+        loc = Loc(s.file, s.region.first_line, 1)
+        raise Unsupported("macro-effect", f"{why}, which results for the target {options.target} are not kept from",
+                          loc, "end the macro with #undef before the region, or give it another name")  # fmt: skip
 
 
 def as_written(original: str) -> str:

@@ -12,19 +12,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
-from codegen.options import GenOptions
+from codegen.options import CppOptions, GenOptions
 from codegen.record import record
 from codegen.scop.dialect import Dialect
-from codegen.source.dialect.facts import dialects
+from codegen.source.dialect.facts import dialects, speaks_of_openmp
 from codegen.source.directives import with_directives_inside
 from codegen.source.language import language_of
 from codegen.source.macro_tables import macro_names
 from codegen.source.macros.baked import Baked, baked
 from codegen.source.macros.inactive import with_inactive
 from codegen.source.macros.named import with_names
+from codegen.source.macros.openmp import asks_for_openmp_alone, with_threads
+from codegen.source.macros.scope import scope_of
 from codegen.source.marks import with_marks
 from codegen.source.preprocess import Preprocessed, compiler_words, display_name, no_preprocess, preprocess
-from codegen.source.region_slice import RegionSlice
+from codegen.source.region_slice import MacroScope, RegionSlice
 from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import slice_unit
 from codegen.targets.registry import host_names, target_named
@@ -87,30 +89,48 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
         hint = f"use the target {' or '.join(reversed(host_names()))}"
         message = f"the target {target.name} takes no {language.title}, and this is a {language.title} file"
         raise InputError("bad-target", message, Loc(name), hint)
+    cpp = as_compiled(options.cpp, path, target.compiled_with)
+    instead, meanwhile = with_marks(text, regions, name), partial(load_all, len(regions))
     pre: Preprocessed
-    if options.cpp.enabled:
-        pre = preprocess(path, text, options.cpp, partial(load_all, len(regions)), with_marks(text, regions, name))
-    else:
+    if not cpp.enabled:
         pre = no_preprocess(path, text, language)
+    else:
+        try:
+            pre = preprocess(path, text, cpp, meanwhile, instead)
+        except InputError:
+            if cpp is options.cpp:
+                raise
+            cpp = options.cpp  # it knows no OpenMP, or has no headers for it
+            pre = preprocess(path, text, cpp, instead=instead)
     slices = with_inactive(slice_unit(pre, path, regions), pre, text)
-    found = baked(pre, text, slices, options.cpp)
+    found = with_threads(path, text, cpp, pre, slices, baked(pre, text, slices, cpp))
     if target.keeps_macros:
-        slices = with_names(path, text, options.cpp, pre, slices, found)
+        slices = with_names(path, text, cpp, pre, slices, found)
     macros = macro_names(pre.changes, text)
-    spoken = dialects(pre, compiler_words(options.cpp, path), [s.line for s in slices])
-    slices = tuple(_with_facts(s, macros, spoken[s.line]) for s in slices)
+    spoken = dialects(pre, compiler_words(cpp, path), [s.line for s in slices])
+    slices = tuple(_with_facts(s, macros, spoken[s.line], scope_of(s, found[s.region.index], text)) for s in slices)
     return target.opened(Opened(name, text, regions, slices, pre.deps, pre, found), options)
 
 
-def _with_facts(s: RegionSlice, macros: frozenset[str], dialect: Dialect) -> RegionSlice:
+def as_compiled(cpp: CppOptions, path: str, flags: tuple[str, ...]) -> CppOptions:
+    """The preprocessor with the flags that results are compiled with, unless the user's say something about OpenMP."""
+    if not cpp.enabled or not flags or speaks_of_openmp(compiler_words(cpp, path)):
+        return cpp
+    return replace(cpp, args=(*cpp.args, *flags))
+
+
+def _with_facts(s: RegionSlice, macros: frozenset[str], dialect: Dialect, around: MacroScope) -> RegionSlice:
     """With what is known of macros and of C, and a refusal where C is another language than the model's."""
-    named = s.named and replace(s.named, macros=macros, dialect=dialect)
-    if dialect.refused and s.refusal is None:
-        flag = dialect.refused[0]
-        loc = Loc(s.file, s.region.first_line, 1)
-        refusal = Unsupported("compiler-flag", f"it is compiled with {flag.flag}: {flag.why}", loc, flag.hint)
+    named = s.named and replace(s.named, macros=macros, dialect=dialect, around=around)
+    if named and any(name in around.protected for name, _ in named.values):
+        named = None
+    if around.refusal is not None and s.refusal is None:
+        return replace(s, macros=macros, dialect=dialect, named=None, refusal=around.refusal)
+    flag = next((f for f in dialect.refused if not f.reals), None)
+    if flag is not None and s.refusal is None:
+        refusal = Unsupported("compiler-flag", flag.message, Loc(s.file, s.region.first_line, 1), flag.hint)
         return replace(s, macros=macros, dialect=dialect, named=None, refusal=refusal)
-    return replace(s, macros=macros, dialect=dialect, named=named)
+    return replace(s, macros=macros, dialect=dialect, around=around, named=named)
 
 
 def load_all(regions: int = 1) -> None:
@@ -147,7 +167,7 @@ def no_region(name: str) -> Diagnostic:
 def decided(source: Opened, region: Region, outcome: RegionOutcome) -> tuple[Diagnostic, ...]:
     """Only one branch was seen, and the result has no other."""
     line = first_conditional(source.text, region) if outcome.text is not None else None
-    if line is None:
+    if line is None or (region.index in source.baked and asks_for_openmp_alone(source.baked[region.index])):
         return ()
     words = f"region {region.index} holds `#if`: the result is for the macros of this run, others stop the compiler"
     hint = "generate once for each configuration, or put `#if` around whole regions"

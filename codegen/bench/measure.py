@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.bench.model import MeasuredRegion, Race
+from codegen.bench.model import MeasuredRegion, Race, threads_text
 from codegen.diagnostics import Diagnostic, TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import GenOptions
 from codegen.region import RegionOutcome
 from codegen.report.counting import region_operations
 from codegen.report.speed import Speed
+from codegen.scop.model import Scop
 from codegen.targets.base import Extra
 from codegen.tune.build import FLAGS, Failed, RegionCompiler, open_region_compiler, result_text
-from codegen.tune.plans.bench import Bench, open_bench
+from codegen.tune.plans.bench import Bench, TooBusy, open_bench
 from codegen.tune.plans.sizes import BYTES, Sizes, check_known, spelled
 from codegen.tune.region import OpenedFile, Subject, open_file
 from codegen.tune.timing import Runs
@@ -82,11 +83,14 @@ def _region(
     bench, _ = open_bench(subject, compiler, given, threads[0], False)
     result = compiler.compile("result", result_text(subject, subject.outcome, Extra()))
     bench.time_of(result, Runs(1, 1, 0.0), None)  # compares what it computes
-    races = []
+    races, lost = list[Race](), list[str]()
     for n in threads:
         say(f"{subject.title}: measuring, {n} thread{'s' if n > 1 else ''}")
-        original, made = replace(bench, threads=n).compete([bench.original, result], SECONDS)
-        races.append(Race(n, original, made))
+        try:
+            original, made = replace(bench, threads=n).compete([bench.original, result], SECONDS)
+            races.append(Race(n, original, made))
+        except TooBusy as error:
+            lost.append(f"{threads_text(n)}: {error}")
     at = spelled(subject, bench.vector)
     scop = subject.model.program.scop
     counted = region_operations(scop, at)
@@ -96,11 +100,23 @@ def _region(
         version=bench.version(result),
         races=tuple(races),
         bytes=_moved(bench),
-        element_bytes=max((scop.arrays[a.array].elem.bytes for s in scop.statements for a in s.writes), default=8),
+        element_bytes=_element_bytes(scop),
+        work=bench.work,
+        note="; ".join(lost),
+        failed=not races,
         by_statement=counted,
         uncounted=tuple(s.name for s in scop.statements if s.name not in counted),
         advice=next((_advice(d) for d in subject.outcome.diagnostics if d.kind == "missed" and d.hint), ""),
     )
+
+
+def _element_bytes(scop: Scop) -> int:
+    """Of the elements that are computed; of integers, of the narrowest that are read: sums of products of bytes take as
+    long as those of bytes would."""
+    written = [scop.arrays[a.array].elem for s in scop.statements for a in s.writes]
+    if any(not t.is_int for t in written):
+        return max(t.bytes for t in written if not t.is_int)
+    return min((scop.arrays[a.array].elem.bytes for _, a in scop.accesses()), default=8)
 
 
 def _advice(d: Diagnostic) -> str:

@@ -6,8 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from codegen.machine.believable import Work
 from codegen.record import record
 from codegen.tune.timing import Timing
+
+
+def threads_text(threads: int) -> str:
+    return "one thread" if threads == 1 else f"{threads} threads"
 
 
 @record
@@ -19,6 +24,11 @@ class Race:
     result: Timing
 
     @property
+    def on(self) -> str:
+        """The threads, for people."""
+        return threads_text(self.threads)
+
+    @property
     def gain(self) -> float:
         return self.original.best / self.result.best
 
@@ -26,8 +36,8 @@ class Race:
 @record
 class MeasuredRegion:
     """One region. `bytes` are those of its arrays, each counted once, and twice where it is changed; `operations` are
-    by statement, and `uncounted` names those whose runs could not be counted. `note` says why there are no figures.
-    Where functions have versions, `version` is the one that was measured."""
+    by statement, and `uncounted` names those whose runs could not be counted. `note` says why there are no figures, or
+    some are missing. Where functions have versions, `version` is the one that was measured."""
 
     index: int
     line: int
@@ -39,6 +49,7 @@ class MeasuredRegion:
     by_statement: Mapping[str, int] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
     version: str = ""
+    work: Work = Work(0, 8)  # that no compiler leaves out
     note: str = ""
     advice: str = ""  # what would let the tool do more
     failed: bool = False  # it could not be measured
@@ -69,4 +80,9 @@ class Ceilings:
 
     def compute(self, threads: int, element_bytes: int) -> float:
         """Operations per second on elements of this size."""
-        return self.operations * threads * 8 / max(4, element_bytes)
+        return self.operations * threads * 8 / element_bytes
+
+    def highest(self, other: Ceilings) -> Ceilings:
+        """What was reached in one of two measurements."""
+        return Ceilings(max(self.one, other.one), max(self.all, other.all), max(self.operations, other.operations),
+                        self.cache)

@@ -24,7 +24,7 @@ def text(found: Sequence[MeasuredRegion], built_with: str, top: Ceilings | None)
         for r in m.races:
             times = f"{seconds_text(r.original.best):>9}  {seconds_text(r.result.best):>9}"
             out.append(f"  {r.threads:7}  {times}  {r.gain:5.3g}x\n")
-        out += [f"  {said}\n" for said in (*_sentences(m, top), _advice(m)) if said]
+        out += [f"  {said}\n" for said in (*_sentences(m, top), m.note if m.races else "", _advice(m)) if said]
     return "".join(out)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import prod
 
 from pycparser import c_ast
 
@@ -15,9 +16,9 @@ from codegen.checking.harness.memory import Memory
 from codegen.checking.test_sizes.survey import TestVector
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import nodes
-from codegen.scop.model import Scop
+from codegen.scop.model import AccessStep, Scop
 from codegen.target.guards.alias import may_overlap
-from codegen.target.guards.pointers import pointer_of
+from codegen.target.guards.pointers import table_of
 from codegen.target.guards.spans import span_pointer
 
 _ANY_ORDER = re.compile(r"\s*(?:omp\b.*\b(?:parallel|for|simd|sections|taskloop)\b|GCC\s+ivdep\b)", re.S)
@@ -37,12 +38,23 @@ def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[TestVecto
     pairs = [p for p in _buffers(h.memory, scop, trust) if own.issuperset(p)]
     pairs = [p for p in pairs if not any(words.issuperset(h.memory.buffers[k].base for k in p) for words in promised)]
     made = (
-        replace(v, overlap=(one, two, shift))
+        replace(v, overlap=(one, two, shift), last_row=rows)
+        for rows in (False, True)
         for shift in (0, 1, -1)
         for one, two in pairs
         for v in dict.fromkeys(bases)
+        if not rows or any(_has_rows(h, v, k) for k in (one, two))
     )
     return tuple(islice(made, MOST))
+
+
+def _has_rows(h: Harness, v: TestVector, buffer: int) -> bool:
+    """Do several pointers of a run share a buffer?"""
+    b, counts = h.memory.buffers[buffer], []
+    for k, step in enumerate(b.path):
+        outer = h.memory.find(b.base, b.path[:k]) if step == "*" else None
+        counts += [2 if outer is None else v.ins[h.slot(outer) + 1]] if step == "*" else []
+    return prod(counts) > 1
 
 
 def _promised(site: RegionSite) -> list[set[str]]:
@@ -67,12 +79,15 @@ def overlap_text(h: Harness, v: TestVector) -> str:
         return ""
     one, two, shift = v.overlap
     first, second = (_name(h.memory, k) for k in ((one, two) if shift >= 0 else (two, one)))
-    return f", with `{second}` {'one element after' if shift else 'equal to'} `{first}`"
+    rows = " (the last row)" if v.last_row else ""
+    return f", with `{second}` {'one element after' if shift else 'equal to'} `{first}`{rows}"
 
 
 def _name(memory: Memory, buffer: int) -> str:
+    """The pointer that leads to a buffer, the first one of several."""
     b = memory.buffers[buffer]
-    return b.base + "".join("->" + step[1:] for step in b.path if step != "*")
+    text = b.base + "".join("[0]" if step == "*" else step for step in b.path)
+    return text.replace("[0].", "->")
 
 
 def _buffers(memory: Memory, scop: Scop, trust: bool) -> Iterator[tuple[int, int]]:
@@ -91,14 +106,26 @@ def _type(memory: Memory, buffer: int) -> tuple[object, ...]:
 
 
 def _buffer(memory: Memory, scop: Scop, name: str) -> int | None:
-    """The buffer that holds an array's elements: behind the pointer to them, or the one with the struct around them."""
+    """The buffer that holds an array's elements: behind the last pointer on the way to them, or the one with the struct
+    around them. None where it is no memory that a test could compare: what data decide about, and rows that hang on
+    further pointers."""
     array = scop.arrays[name]
-    if pointer_of(scop, name) is None or (not span_pointer(scop, array) if array.opaque else array.rank == 0):
+    if not span_pointer(scop, array) if array.opaque else array.rank == 0:
         return None
+    at = table_of(scop, name)
+    fixed = 0 if at is None else at.steps
+    found = {_last_pointer(memory, array.base, a.path, fixed) for _, a in scop.accesses_to(name)}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _last_pointer(memory: Memory, base: str, way: Sequence[AccessStep], fixed: int) -> int | None:
+    """The buffer behind the last pointer on a way; None where more than one pointer is followed behind a subscript that
+    is none of so many fixed steps."""
     path: tuple[str, ...] = ()
-    for step in next(a.path for _, a in scop.accesses() if a.array == name):
-        if step.kind not in ("member", "arrow"):
-            break
-        path = (*path, *(["*"] if step.kind == "arrow" else []), f".{step.text}")
-    found = (memory.find(scop.arrays[name].base, path[:k]) for k in range(len(path), -1, -1))
-    return next((k for k in found if k is not None), None)
+    last, behind, subscripts = memory.find(base, ()), 0, 0
+    for number, step in enumerate(way):
+        if path and (here := memory.find(base, path)) is not None and step.kind != "member":
+            last, behind = here, behind + (subscripts > 0)
+        subscripts += number >= fixed and step.kind in ("sub", "flat", "data")
+        path = (*path, *([] if step.kind == "member" else ["*"]), *([f".{step.text}"] if step.text else []))
+    return last if behind <= 1 else None

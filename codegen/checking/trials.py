@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codegen.checking.harness.codes import Kind, Op
 from codegen.checking.harness.interface import Harness
-from codegen.checking.harness.layout import BufferLayout, MemoryLayout
+from codegen.checking.harness.layout import BufferLayout, MemoryLayout, last_row
 from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.show import element_text, value_text
 from codegen.checking.test_sizes.survey import Survey, TestVector
@@ -143,10 +143,18 @@ def _mark(marker: Path, vector: int, phase: int) -> None:
 
 def _filled(h: Harness, original: Library, layout: MemoryLayout, v: TestVector) -> Arena:
     """Fresh memory with the vector's data."""
-    overlap = None if v.overlap is None else (*v.overlap[:2], v.overlap[2] * layout.buffers[v.overlap[0]].size)
-    memory = arena(original.ffi, v.sizes, overlap)
+    memory = arena(original.ffi, v.sizes, _overlap(h, layout, v))
     original.call(h.number, Op.FILL, v.ins, memory.args, original.ffi.new("long *", v.seed))
     return memory
+
+
+def _overlap(h: Harness, layout: MemoryLayout, v: TestVector) -> tuple[int, int, int] | None:
+    """Of two buffers, how many bytes the second begins after the first."""
+    if v.overlap is None:
+        return None
+    one, two, shift = v.overlap
+    rows = [last_row(h.memory.buffers[k], layout.buffers[k]) if v.last_row else 0 for k in (one, two)]
+    return one, two, (shift + (rows[0] or -rows[1])) * layout.buffers[one].size
 
 
 def _nudged(h: Harness, original: Library, layout: MemoryLayout, v: TestVector) -> Arena:

@@ -156,6 +156,7 @@ def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         network=values.get("network", rest.network),
         distribute=values.get("distribute", rest.distribute),
         comm=values.get("comm", rest.comm),
+        ldm_cache=values.get("ldm_cache", rest.ldm_cache),
         scheme=values.get("scheme", rest.scheme),
         arrays=values.get("arrays", rest.arrays),
         device=values.get("device", rest.device),

@@ -216,6 +216,10 @@ TABLE: tuple[Option, ...] = (
     Option(("--threads",), "generation", SOURCE_COMMANDS,
            "sunway: compute cores, a line of N (1 to 64) or a grid R,C (2,8 4,8 8,8)",
            "value", "N|R,C", default=_DEFAULTS.threads, affects_output=True),
+    Option(("--ldm-cache",), "generation", SOURCE_COMMANDS,
+           "sunway: KB of each core's local memory that are a data cache when the program runs, which tiles have no "
+           "room in (default: 32 on the SW26010-Pro, as its jobs have it; the SW26010 has none)",
+           "value", "KB", choices=("0", "32", "128"), default=_DEFAULTS.ldm_cache, affects_output=True),
     Option(("--network",), "generation", SOURCE_COMMANDS,
            "mpi: what lies between ranks (ethernet-10g, infiniband-hdr, shared-memory, or a TOML file)",
            "value", "NAME|FILE", default=_DEFAULTS.network, affects_output=True),

@@ -21,6 +21,7 @@ from codegen.scop.model import Scop
 from codegen.strategy.cost.gain import Gain, predicted, too_little
 from codegen.target.emit import RegionText, Surroundings, region_text
 from codegen.target.finish.lines import at_statements, line_name
+from codegen.target.finish.macro_scope import embedded, enclosed
 from codegen.target.finish.names import check_prefix, names_for
 from codegen.target.finished import FinishedText, finished, respelled
 from codegen.target.guards.alias import check_testable
@@ -93,7 +94,7 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         why = "not all of the result can be shared out among the threads that run here"
         raise Unproven("foreign-pragma", why, scop.loc, "remove the directive: the tool makes loops parallel itself")
     summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, bool(threads))
-    fallback = as_written(original)
+    fallback = embedded(s.around, as_written(original), line_name(s.file, options, s.region))
     alias = overlap_test(scop, options.assume_no_alias, options.check_alias)
     alone = threads is True and threads_only(model.program, made)
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
@@ -121,6 +122,8 @@ def printed(job: RegionJob, made: ProvenRegion) -> RegionOutcome:
         lines = {x.name: s.region.presumed_line(x.loc.line) for x in scop.statements}
         first = s.region.presumed_line(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
+    text, above = enclosed(s.around, text, scop.loc)
+    links = tuple((line + above, stmt) for line, stmt in links)
     idle = no_effect(plan, scop, made.code, bool(threads))
     planned = (_of_any_machine(d) if assumed else d for d in made.remarks if threads or d.id != "parallel")
     fewer = (given_up(scop.loc, f"its text for all processors could not be proven: {lost}"),) if lost else ()

@@ -28,6 +28,7 @@ class OpenMP(PlainC):
     """Loops share their iterations among OpenMP's threads."""
 
     name, help, threads = "openmp", "C with OpenMP pragmas", True
+    compiled_with = ("-fopenmp",)
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
         text = f"the region stays on one thread: each thread has its own `{name}`"

@@ -69,6 +69,7 @@ class Mpi(Target):
 
     name, help = "mpi", "C with MPI calls and OpenMP pragmas"
     threads, runs_here, tunes, predicts, languages = True, False, False, True, ("c",)
+    compiled_with = ("-fopenmp",)
     cannot = MappingProxyType({**GRIDS, **STAYS})
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:

@@ -42,6 +42,14 @@ class Forward:
 
 
 @record
+class Substitute:
+    """Compute the value of a temporary where it is read, instead of keeping it in the variable."""
+
+    variable: str
+    loc: Loc = NOWHERE
+
+
+@record
 class Expand:
     """Keep the values of a variable for all iterations of some loops at once, in memory of at most `limit` bytes. With
     `within` each iteration of that loop around them has its own, and each thread memory for one."""
@@ -366,6 +374,7 @@ LocalMemory = Union[StageIn, OnMesh, TimeSteps, InLanes]
 BlockTile = Union[Registers, StageShared]
 Directive = Union[
     Forward,
+    Substitute,
     Expand,
     StripMine,
     CopyReads,

@@ -38,6 +38,7 @@ from codegen.plan.model import (
     Stay,
     StoreIn,
     StripMine,
+    Substitute,
     Tile,
     TimeSteps,
     Unroll,
@@ -213,6 +214,7 @@ def _matvec(d: Multiply, h: MatrixVector) -> list[str]:
 
 _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Forward: lambda d, s: [f"forward {d.variable}"],
+    Substitute: lambda d, s: [f"substitute {d.variable}"],
     Expand: lambda d, s: [
         f"expand {d.variable} over {', '.join(d.over)}{f' in {d.within}' if d.within else ''} limit {d.limit}"
     ],

@@ -1,5 +1,5 @@
-"""Reads plan directives about data: forward, expand, block, copy, layout, store, stay, stage, mesh, steps and lanes.
-Each function reads what follows the keyword, and returns the directive's record of `plan/model.py`."""
+"""Reads plan directives about data: forward, substitute, expand, block, copy, layout, store, stay, stage, mesh, steps
+and lanes. Each function reads what follows the keyword, and returns the directive's record of `plan/model.py`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from codegen.plan.model import (
     Stay,
     StoreIn,
     StripMine,
+    Substitute,
     TimeSteps,
 )
 from codegen.plan_reader.reader import PlanReader
@@ -26,6 +27,7 @@ from codegen.plan_reader.schedule import affine, read_head
 from codegen.recognize.privatize.expansion import NoExpansion
 from codegen.recognize.privatize.expansion import expand as expanded
 from codegen.recognize.products.forward import forwarded
+from codegen.recognize.products.substitution import without_variable
 from codegen.transform.block import blocked
 from codegen.transform.copy_reads import with_copies
 from codegen.transform.find import free_name
@@ -107,6 +109,13 @@ def forward(r: PlanReader, at: Loc) -> Directive:
     name = r.word("a variable").text
     r.scop = forwarded(r.scop, name) or r.scop
     return Forward(name, at)
+
+
+def substitute(r: PlanReader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a variable").text
+    r.scop = without_variable(r.scop, name) or r.scop
+    return Substitute(name, at)
 
 
 def expand(r: PlanReader, at: Loc) -> Directive:

@@ -87,6 +87,7 @@ def _plan(r: PlanReader, scops: Mapping[int, Scop], part: int) -> Plan | None:
 
 _READ: Mapping[str, Callable[[PlanReader, Loc], Directive]] = {
     "forward": data.forward,
+    "substitute": data.substitute,
     "expand": data.expand,
     "block": data.block,
     "copy": data.copy_reads,

@@ -169,6 +169,12 @@ ERRORS: tuple[Entry, ...] = (
     _error("needs-preprocessor", "With `--no-cpp`, the file holds macros or conditionals.", "Drop `--no-cpp`."),
     _error("no-compiler", "No C compiler is found, or one that does not work.", "Install one, or set `CC`."),
     _error(
+        "no-data-cache",
+        "`--ldm-cache` gives a data cache to compute cores that have none, those of the SW26010.",
+        "Leave it out, or generate for the SW26010-Pro: `--machine sw26010-pro-cpe`.",
+        "--ldm-cache 32",
+    ),
+    _error(
         "no-device",
         "`tune --target cuda` measures plans on a device, and there is none here, or no compiler for it.",
         "Run it on a machine with a GPU and `nvcc`; the plan that it writes can be used anywhere.",

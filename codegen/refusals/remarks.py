@@ -247,6 +247,13 @@ REMARKS: tuple[Entry, ...] = (
     ),
     Entry("source-order", REMARK, "No other order of loops is predicted to be faster; the source's stays.", ""),
     Entry(
+        "substituted",
+        REMARK,
+        "A temporary is a name for a part of a product's step: its value is computed where it is read.",
+        "",
+        "double t = A[i][k] + B[k][j]; if (t < C[i][j]) C[i][j] = t;",
+    ),
+    Entry(
         "technique",
         REMARK,
         "Several techniques suit a nest: which one is taken, and what an iteration is predicted to cost with each.",

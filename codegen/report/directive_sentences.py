@@ -32,6 +32,7 @@ from codegen.plan.model import (
     Stay,
     StoreIn,
     StripMine,
+    Substitute,
     Tile,
     TimeSteps,
     Unroll,
@@ -95,6 +96,8 @@ def _loops(d: Directive) -> str:
 def _data(d: Directive) -> str:
     if isinstance(d, Forward):
         return f"Gathers in the element that `{d.variable}` is copied to, instead of in the variable."
+    if isinstance(d, Substitute):
+        return f"Computes the value of `{d.variable}` where it is read, instead of keeping it in the variable."
     if isinstance(d, Expand):
         return f"Gives every iteration of {', '.join(d.over)} its own `{d.variable}`."
     if isinstance(d, StripMine):

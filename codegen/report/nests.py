@@ -26,7 +26,8 @@ def weight(r: Row) -> float:
 def why(r: Row) -> str:
     """The reason for a verdict, in one line."""
     if r.verdict == TRANSFORMED:
-        return r.reason + (f" (about {r.factor:.1f} times as fast)" if r.factor is not None else "")
+        on = f" on {r.cores} cores" if r.cores > 1 else ""
+        return r.reason + (f" (about {r.factor:.1f} times as fast{on})" if r.factor is not None else "")
     if r.verdict == LEFT:
         return f"no gain predicted: {r.reason}" if r.id == "no-gain" else r.reason
     place = f"line {r.loc.line}: " if r.loc.line and r.loc.file == r.file and r.loc.line != r.line else ""

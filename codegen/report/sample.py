@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
+from codegen.recognize.access.instances import fixed
 from codegen.record import record
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Scop, Statement
@@ -84,14 +85,6 @@ def _bounding(s: Statement, d: int) -> list[str]:
     names = [end.get_dim_name(isl.dim_type.param, k) for k in range(end.dim(isl.dim_type.param))]
     values = [value for _, value in end.get_pieces()]
     return [n for k, n in enumerate(names) if n and any(v.involves_dims(isl.dim_type.param, k, 1) for v in values)]
-
-
-def fixed(set_: isl.Set, params: Mapping[str, int]) -> isl.Set:
-    for k in range(set_.dim(isl.dim_type.param)):
-        name = set_.get_dim_name(isl.dim_type.param, k)
-        if name is not None and name in params:
-            set_ = set_.fix_val(isl.dim_type.param, k, val(params[name]))
-    return set_
 
 
 def span(set_: isl.Set, d: int) -> tuple[int, int]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from codegen import __version__
 from codegen.auto import LEFT, REFUSED, TRANSFORMED, Row, explore
 from codegen.diagnostics import Loc, TilewrightError
 from codegen.isa.known import use as use_isa
-from codegen.machine import load_for
+from codegen.machine import Machine, load_for
+from codegen.machine.variants import DEFAULT
 from codegen.options import GenOptions
 from codegen.pipeline import MARK
 from codegen.record import record
@@ -17,6 +19,7 @@ from codegen.refusals import find
 from codegen.report.nests import WOULD, ranked, reasons, table, why
 from codegen.source.language import check_language
 from codegen.source.write import read_source
+from codegen.tune.timing import cores
 
 
 @record
@@ -33,12 +36,17 @@ def scan_file(path: str, options: GenOptions) -> FileScan:
     try:
         text = read_source(path).removeprefix(MARK)
         check_language(path, text)
-        machine = load_for(options.machine, use_isa(options.isa))
+        machine = here(load_for(options.machine, use_isa(options.isa)))
         return FileScan(path, explore(path, text, options, machine).nests)
     except TilewrightError as error:
         return FileScan(path, (_unread(path, error.id, error.message, error.loc, error.hint),), False)
     except Exception as error:
         return FileScan(path, (_unread(path, "internal-error", str(error), Loc(path), "report it"),), False)
+
+
+def here(machine: Machine) -> Machine:
+    """A machine with as many cores as there are here, where its description is of none in particular."""
+    return replace(machine, cores=cores()) if machine.name == DEFAULT else machine
 
 
 def _unread(path: str, id: str, message: str, loc: Loc, hint: str) -> Row:
@@ -90,7 +98,7 @@ def _values(r: Row) -> dict[str, Any]:
         "file": r.file, "line": r.line, "last_line": r.last_line, "function": r.function, "depth": r.depth,
         "verdict": WOULD[r.verdict], "id": r.id, "reason": r.reason, "hint": r.hint,
         "at": {"file": r.loc.file or r.file, "line": r.loc.line or r.line, "column": r.loc.col},
-        "cycles": r.work, "factor": r.factor, "share": r.share,
+        "cycles": r.work, "factor": r.factor, "cores": r.cores, "share": r.share,
     }  # fmt: skip
 
 

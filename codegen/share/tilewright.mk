@@ -13,8 +13,9 @@
 TILEWRIGHT          ?= tilewright
 TILEWRIGHT_OUT      ?= build
 TILEWRIGHT_FLAGS    ?=
-# What the generator has to know of the preprocessor's flags.
-TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS)) $(filter -std=%,$(if $(filter .c,$(1)),$(CFLAGS),$(CXXFLAGS)))
+# What the generator has to know of the flags: those of the preprocessor, and what changes the meaning of C.
+TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS)) \
+  $(filter -std=% -f% -m% -Ofast,$(if $(filter .c,$(1)),$(CFLAGS),$(CXXFLAGS)))
 
 TILEWRIGHT_GENERATED := $(foreach s,$(TILEWRIGHT_SOURCES),$(TILEWRIGHT_OUT)/$(basename $(s)).tw$(suffix $(s)))
 TILEWRIGHT_OBJECTS   := $(addsuffix .o,$(basename $(TILEWRIGHT_GENERATED)))

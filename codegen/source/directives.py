@@ -32,7 +32,7 @@ def with_directives_inside(text: str) -> str:
         end = newline + 1 if newline >= 0 else len(text)
         if blank_comments(text[last:match.start()]).strip():
             held = []
-        words = blank_comments(SPLICE.sub(" ", match["directive"]))
+        words = blank_comments(SPLICE.sub("", match["directive"]))
         own = _OWN.match(words)
         if own is not None and own[1] == "scop":
             moves += [(a, b, end) for a, b in held]

@@ -21,7 +21,7 @@ def misspelt_pragmas(text: str, file: str) -> Iterator[Diagnostic]:
     if "pragma" not in text.lower():
         return
     for match in DIRECTIVES.finditer(text):
-        found = _WORD.match(blank_comments(SPLICE.sub(" ", match["directive"] or "")))
+        found = _WORD.match(blank_comments(SPLICE.sub("", match["directive"] or "")))
         if found is None or found[1] in OWN:
             continue
         meant, words = _meant(found[1]), found[1]

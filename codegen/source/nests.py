@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codegen.record import record
-from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
+from codegen.source.layout.lexis import CHAR, COMMENT, RAW, SPLICE, STRING, blank_comments
 
 _TOKEN = re.compile(
-    rf"(?P<skip>{COMMENT}|{STRING}|{CHAR})|^[ \t\f\v]*(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)"
+    rf"(?P<skip>{COMMENT}|{RAW}|{STRING}|{CHAR})"
+    rf"|^[ \t\f\v]*(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)"
     r"|(?P<word>[A-Za-z_$][\w$]*)|\d[\w.]*|(?P<sign>[^\s\w])",
     re.M,
 )

@@ -37,6 +37,22 @@ class Piece:
     bare: bool = False
 
 
+@record
+class MacroScope:
+    """What a region and macros have to do with each other.
+
+    protected    names in what it was read as that are macros where its result is
+    directives   those of the region that take effect behind it
+    line         the number of the first line between its pragmas, if `__LINE__` is used there; else 0
+    refusal      why it stays as it is, if so
+    """
+
+    protected: tuple[str, ...] = ()
+    directives: tuple[str, ...] = ()
+    line: int = 0
+    refusal: Unsupported | None = None
+
+
 UNSEEN_JUMP = "goto"  # among the identifiers that are hidden where code may be left out that jumps, or is no statement
 
 
@@ -60,6 +76,7 @@ class RegionSlice:
     enum_types      how enums are represented, by their first enumerators, where it is not by their values alone
     macros          names that a macro has: what is called so in the result may become something else
     dialect         what the compiler's flags make of C here
+    around          names that are macros around it, and directives in it
     """
 
     region: Region
@@ -83,6 +100,7 @@ class RegionSlice:
     objects: tuple[str, ...] = ()
     macros: frozenset[str] = frozenset()
     dialect: Dialect = STANDARD
+    around: MacroScope = MacroScope()
     enum_types: tuple[tuple[str, str], ...] = ()
 
 

@@ -135,12 +135,15 @@ def _pragmas(text: str) -> list[_Pragma]:
     if "scop" not in text:
         return []
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    found = []
+    found: list[_Pragma] = []
+    dead = _Dead()
     for match in DIRECTIVES.finditer(text):
         directive = match.group("directive")
-        if directive is None or "pragma" not in directive:
+        if directive is None:
             continue
-        words = _PRAGMA.match(blank_comments(SPLICE.sub(" ", directive)))
+        plain = blank_comments(SPLICE.sub("", directive))
+        dead.read(plain, len(found))
+        words = _PRAGMA.match(plain)
         if words is None:
             continue
         begin = match.start()
@@ -148,7 +151,45 @@ def _pragmas(text: str) -> list[_Pragma]:
         found.append(_Pragma(
             words.group(1), words.group(2).strip(), begin, newline + 1 if newline >= 0 else len(text),
             bisect_right(starts, begin), match.group("indent")))
-    return found
+    return _without_unpaired(found, dead.spans)
+
+
+class _Dead:
+    """Where no compiler reads anything: behind `#if 0`, and in the `#else` of `#if 1`. Spans are numbers of pragmas."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+        self._levels: list[tuple[str, int]] = []  # the condition of each open `#if`, and where its dead branch begins
+
+    def read(self, directive: str, pragmas: int) -> None:
+        """Go on to the next directive, before which there are so many pragmas."""
+        words = directive.lstrip("#%: \t").split()
+        word = words[0] if words else ""
+        if word in ("if", "ifdef", "ifndef"):
+            condition = " ".join(words[1:]) if word == "if" else ""
+            self._levels.append((condition, pragmas if condition == "0" else -1))
+        elif self._levels and word in ("elif", "elifdef", "elifndef", "else", "endif"):
+            condition, since = self._levels.pop()
+            if since >= 0:
+                self.spans.append((since, pragmas))
+            if word != "endif":
+                self._levels.append((condition, pragmas if condition == "1" else -1))
+
+
+def _without_unpaired(found: list[_Pragma], dead: list[tuple[int, int]]) -> list[_Pragma]:
+    """Without marks of regions in dead branches that have no other mark there."""
+    gone: set[int] = set()
+    for first, past in dead:
+        opened = -1
+        for k in range(first, past):
+            if found[k].kind == "scop":
+                gone |= {opened} if opened >= 0 else set()
+                opened = k
+            elif found[k].kind == "endscop":
+                gone |= {k} if opened < 0 else set()
+                opened = -1
+        gone |= {opened} if opened >= 0 else set()
+    return [p for k, p in enumerate(found) if k not in gone] if gone else found
 
 
 def _region(text: str, pragmas: list[_Pragma], first: int, last: int, index: int) -> Region:
@@ -186,7 +227,7 @@ def first_conditional(text: str, region: Region) -> int | None:
     """The line of the first `#if` inside a region whose condition is not a plain 0 or 1."""
     body = text[region.body_begin:region.body_end]
     for match in DIRECTIVES.finditer(body):
-        words = blank_comments(SPLICE.sub(" ", match.group("directive") or "")).lstrip("#%:").split()
+        words = blank_comments(SPLICE.sub("", match.group("directive") or "")).lstrip("#%:").split()
         if words[:1] in (["if"], ["ifdef"], ["ifndef"]) and words[1:] not in (["0"], ["1"]):
             return region.first_line + text.count("\n", region.begin, region.body_begin + match.start())
     return None

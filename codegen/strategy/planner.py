@@ -11,7 +11,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
-from codegen.plan.model import Directive, Plan, Schedule
+from codegen.plan.model import Directive, Plan, Schedule, Substitute
 from codegen.recognize.access.domain_shape import leaves_out
 from codegen.recognize.access.strides import coefficients, move
 from codegen.record import record
@@ -33,12 +33,15 @@ from codegen.strategy.loops.interleaved_recurrences import has_chains
 from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
 from codegen.strategy.orders.isl_schedule import is_large, isl_schedule
 from codegen.strategy.orders.reshape import arranged, with_flags
+from codegen.strategy.orders.root_loops import has_root_loops, with_root_loops
 from codegen.strategy.orders.row_loops import rows_innermost
 from codegen.strategy.orders.row_reductions import row_order, would_be
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
 from codegen.strategy.products.forwarding import forwarded
 from codegen.strategy.products.selection import Products, find_products, in_panels
-from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
+from codegen.strategy.products.substitution import remark as substitution_remark
+from codegen.strategy.products.substitution import substituted
+from codegen.strategy.sharing import REDUCTION_STRIPS, ROOT_STRIPS, WORK_SHARING, rows_behind, worth_threads
 from codegen.strategy.technique import (
     NOT_THIS_KIND,
     RegionTechnique,
@@ -129,7 +132,7 @@ def _nests(asked: Request) -> Decision:
     products = _with_products(source, machine, asked.kind)[0].products
     words = (*fused.remarks, *would_be(source, machine))
     made = decorate(fused.program, machine, asked.effort, products, Begun(remarks=words))
-    if asked.fusion != AUTO:
+    if asked.fusion != AUTO or has_root_loops(fused.program):  # the model does not see what has no vectors
         return made
     return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, asked.effort), machine)
 
@@ -157,7 +160,7 @@ REGIONS = (
 # Nests, pass by pass. Of the techniques in one pass a nest gets the first that suits; what got one is left out of the
 # passes behind. Recurrences come first: what they wait for costs more than any cache.
 TILING = ((ROWS_IN_TURN,), (THROUGH_RECURRENCE,), (SHARED_TILES,), (WAVEFRONT, STRIPS, TILES))
-THREADS = (REDUCTION_STRIPS, WORK_SHARING)
+THREADS = (REDUCTION_STRIPS, ROOT_STRIPS, WORK_SHARING)
 # Innermost loops. What compilers do better by themselves comes before what asks them for vectors.
 VECTORS = (WRITTEN_OUT, DATA_DECIDES, REDUCTION, TRANSPOSED, STRIDED, FEW_STEPS, EXPLICIT, MARKED, OUTER, IN_ORDER)
 
@@ -200,7 +203,8 @@ def _vectorize(author: Author) -> None:
 
 @remember(1)
 def _fused(source: Program, machine: Machine, fusion: str) -> Fusion:
-    return fuse(source, machine, fusion, usual_order)
+    found = fuse(source, machine, fusion, usual_order)
+    return replace(found, program=with_root_loops(found.program))
 
 
 def _with_or_without_permission(source: Program, machine: Machine, fusion: str) -> Fusion:
@@ -303,6 +307,11 @@ def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expa
             q, blocks, found = panels
             words = (*made.remarks, *sentences.panels(made.program.scop, blocks))
             made = replace(made, program=q, products=found, directives=(*made.directives, *blocks), remarks=words)
+        names = [d.variable for d in first if isinstance(d, Substitute)]
+        if names:
+            if not blocked(made.products):
+                continue
+            made = replace(made, remarks=(substitution_remark(source.scop, names), *made.remarks))
         if best is None or _rank(made.products) > _rank(best[0].products):
             best = made, first
     assert best is not None
@@ -331,11 +340,14 @@ def _folds(s: Statement) -> bool:
 
 
 def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
-    """The region as it is and, first, with scalars forwarded: only products gain from that."""
-    p, done = forwarded(source)
-    if done:
-        yield p, done
-    yield source, ()
+    """The region as it is and, first, with values in place of temporaries and with scalars forwarded: only products
+    gain from that."""
+    q, named = substituted(source)
+    for p, first in ((q, named), (source, ())) if named else ((source, ()),):
+        r, done = forwarded(p)
+        if done:
+            yield r, (*first, *done)
+        yield p, first
 
 
 @record

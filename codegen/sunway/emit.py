@@ -20,6 +20,7 @@ from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.master_text import proven_master
 from codegen.sunway.read_back import (
     function_text,
+    leaves_stores,
     prove_entry,
     prove_kernel,
     prove_mesh,
@@ -29,6 +30,7 @@ from codegen.sunway.read_back import (
 )
 from codegen.sunway.region_form import PrintedForm, PrintedLaunch, RegionForm, pieces
 from codegen.sunway.resident import who_owns
+from codegen.sunway.text import dialect
 from codegen.sunway.text.bodies import base_type
 from codegen.sunway.text.views import SlaveFunction, SlaveView, line, prune, texts
 from codegen.target.emit import Surroundings, _unused, deeper
@@ -236,6 +238,8 @@ def _functions(
     stepped = {title_of(made[k].head): prove_steps(launch, task, written[k]) for k, task in steps.items()}
     joins = {title_of(made[k].head): (task, written[k]) for k, task in launch.joins.items()}
     called = {title_of(f.head): text for f, text in zip(made, written, strict=True)}
+    if launch.group.cache_bytes and not launch.model and leaves_stores(launch, called, entry):
+        entry = replace(entry, body=(*entry.body, line(dialect.fence(launch.group))))
     prove_entry(launch, EntryTask(*launch.root, known, moves, stepped, joins, called) if launch.root else None, entry)
     return fields, [*made, entry]
 

@@ -29,18 +29,23 @@ def master_support(
     if not entries:
         return ""
     forms = any(p.conditions for p in parts)
-    facts = {"entries": entries, "stem": stem, "count": grid.count, "forms": forms, "machine": group.short_name}
+    facts = {"entries": entries, "stem": stem, "count": grid.count, "forms": forms, "group": group}
     text = environment().get_template("sunway/master.h.j2").render(**facts)
     return broken_lines((names or NameSpelling()).of(text))
 
 
-def _check_slave(text: str, functions: Sequence[SlaveFunction], master: str) -> None:
+def _check_slave(text: str, functions: Sequence[SlaveFunction], master: str, group: CoreGroup) -> None:
     """The file for the cores ends with the functions as they were proven, and cores wait for all that are started. That
     they do not is a fault of templates, which no input can lead to."""
     made = "\n".join(f"{f.head}\n{{\n{function_text(f)}\n}}" for f in functions)
     assert _ends_with(text, made), "the functions for the cores are not those that were proven"
     problem = wrong_barrier(text, master) if functions else ""
     assert not problem, problem
+    cached = group.cache_bytes > 0
+    own = [t for f in functions for t in texts(f.body)]
+    assert dialect.fence(group) == ("tw_fence();" if cached else "memb();")
+    assert ("memb();" if cached else "tw_fence();") not in own, "a fence of cores that have another cache"
+    assert text.count("{\n  flush_slave_cache();\n  memb();\n}") == text.count("tw_fence(void)"), "a fence that is none"
 
 
 _FUSED = pattern(r"\bsimd_v\w*ma[ds]\(")
@@ -76,7 +81,8 @@ def slave_files(
         typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),
         support=support, functions=functions, holds=any(p.holds for p in parts), group=group, grid=grid,
         barrier=dialect.barrier_lines(group, grid) if _has(functions, dialect.BARRIER) else None,
-        fused=_fused(functions), fences=_has(functions, dialect.BARRIER) or _has(functions, dialect.FENCE),
+        fence=dialect.fence(group), fused=_fused(functions),
+        fences=_has(functions, dialect.BARRIER) or _has(functions, dialect.fence(group)),
     )  # fmt: skip
     args = env.get_template("sunway/args.h.j2").render(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",
@@ -86,7 +92,7 @@ def slave_files(
     apart = not all(p.fuses for p in parts)
     assert all(p.fuses or not _fused(p.functions) for p in parts), "a product and a sum that may not be fused"
     facts = {"stem": stem, "group": group, "grid": grid, "apart": apart, "watched": " ".join(WATCHED)}
-    _check_slave(slave, functions, master_support(parts, stem, group, grid))
+    _check_slave(slave, functions, master_support(parts, stem, group, grid), group)
     of = (names or NameSpelling()).of
     return (
         ("_slave.c", broken_lines(of(slave.rstrip("\n") + "\n"))),

@@ -25,7 +25,7 @@ from codegen.sunway.resident import Owned, Resident, owned_arrays, residents, wi
 from codegen.sunway.resident_views import stay_declarations, stay_moves, stay_parameter
 from codegen.sunway.slave import KernelPrinter
 from codegen.sunway.staging.directives import StagingDirectives, as_directives, first_statement, merged
-from codegen.sunway.staging.local import LocalBuffer, SNode, buffers_of, stored_directly
+from codegen.sunway.staging.local import LocalBuffer, SNode, buffers_of, loaded_directly, stored_directly
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.views import stencil_views
 from codegen.sunway.survey import LaunchSurvey, has_kernel, statements_of, width_of
@@ -250,6 +250,11 @@ class LaunchPrinter:
         sites = (s for s in self.survey.sites.values() if s.mesh is None and stmts & set(s.statements))
         return frozenset[str]().union(*(stored_directly(self.scop, s.tree) - set(self.gathered) for s in sites))
 
+    def _put(self, stmts: frozenset[str]) -> frozenset[str]:
+        """Arrays that kernels with some of these statements store to by commands."""
+        sites = (s for s in self.survey.sites.values() if stmts & set(s.statements))
+        return frozenset(b.array for s in sites for b in buffers_of(s.tree) if b.put)
+
     @property
     def _barrier(self) -> str:
         """What separates kernels. The published scheme ends the launch and starts another, which the model counts."""
@@ -274,8 +279,10 @@ class LaunchPrinter:
         buffers = buffers_of(tree)
         wide = frozenset(b.array for b in buffers if b.enlarged)
         before, then = self._sync(statements_of(node), open_, wide)
-        if not before and self._stored(open_) & ({b.array for b in buffers} - stored_directly(self.scop, tree)):
-            before = [line(dialect.FENCE)]
+        late = self._stored(open_) & ({b.array for b in buffers} - stored_directly(self.scop, tree))
+        stale = self._put(open_) & loaded_directly(self.scop, tree) if self.group.cache_bytes else frozenset[str]()
+        if not before and (late or stale):
+            before = [line(dialect.fence(self.group))]
         open_, left = then, stager.left()
         alone = frozenset(
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left

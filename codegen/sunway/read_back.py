@@ -3,14 +3,22 @@ proven tree. What cannot be shown is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from codegen.diagnostics import Unsupported
 from codegen.print.templates import environment
 from codegen.sunway.launch import LaunchPrinter
 from codegen.sunway.text.views import SlaveFunction
-from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, proven_steps, wrong_entry, wrong_mesh
+from codegen.verify.cores.check import (
+    EntryTask,
+    KernelTask,
+    left_in_cache,
+    proven_kernel,
+    proven_steps,
+    wrong_entry,
+    wrong_mesh,
+)
 from codegen.verify.cores.kernel import KernelReader
 from codegen.verify.cores.launches.arguments import wrong_launch
 from codegen.verify.cores.launches.entry import Stepped
@@ -73,6 +81,13 @@ def title_of(head: str) -> str:
     return head[len("void ") : head.index("(")]
 
 
+def leaves_stores(launch: LaunchPrinter, texts: Mapping[str, str], entry: SlaveFunction) -> bool:
+    """Whether what every core runs ends with stores of its own that may be in its data cache. Raises Unsupported."""
+    with _refusing(launch, "what all cores would run"):
+        return bool(left_in_cache(texts, function_text(entry), _own_words(launch)))
+
+
 def _own_words(launch: LaunchPrinter) -> KernelNames:
-    w, grid = launch.words, launch.grid
-    return KernelNames(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
+    """Names that the text of a launch has of its own, and its cores."""
+    w, grid, cached = launch.words, launch.grid, launch.group.cache_bytes > 0
+    return KernelNames(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns, cached)

@@ -18,7 +18,15 @@ from codegen.sunway.plan.launch_options import OURS, LaunchOptions
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import CoreGrid
 from codegen.sunway.staging.directives import StagingDirectives
-from codegen.sunway.staging.local import LocalBuffer, SNode, Stage, has_stage, staged_nodes, stored_directly
+from codegen.sunway.staging.local import (
+    LocalBuffer,
+    SNode,
+    Stage,
+    has_stage,
+    loaded_directly,
+    staged_nodes,
+    stored_directly,
+)
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import DmaTransfer
 from codegen.sunway.text import dialect
@@ -53,6 +61,7 @@ class KernelPrinter:
     staging: StagingDirectives | None = None  # what a plan says about local memory and vectors
     gathers: tuple[PartialResult, ...] = ()  # variables that this core has a part of
     stored: frozenset[str] = frozenset()  # arrays that the kernel stores to without a buffer
+    loaded: frozenset[str] = frozenset()  # arrays that it loads from in main memory
     buffers: list[LocalBuffer] = field(default_factory=list)
     lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
     _bound: int = 0
@@ -63,6 +72,7 @@ class KernelPrinter:
         if self.mesh is not None:
             return mesh_views(self, self.mesh, outer, held)
         self.stored = stored_directly(self.scop, node) - {r.array for r in self.gathers}
+        self.loaded = loaded_directly(self.scop, node)
         body = self._views(node, outer, held, frozenset(taken), own_views(self.scop, node, self.gathers))
         if self.deal:
             body = (line(f"long {self.words.turn} = 0;"), *body)
@@ -240,7 +250,7 @@ class KernelPrinter:
         for b in ahead:
             lows, lens = sides(self, b, ints, out)
             t = DmaTransfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
-            out += [line(dialect.FENCE)] if b.array in self.stored else []
+            out += [line(dialect.fence(self.group))] if b.array in self.stored else []
             out.append(line(f"{b.name}_got[{copy}] = 0;"))
             out.append(t.commands(dialect.get, self.group, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
         return out

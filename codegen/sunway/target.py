@@ -43,7 +43,7 @@ class Sunway(Target):
         }
     )
     keeps_original = False  # -DTW_SERIAL does the same
-    options = ("threads", "scheme")
+    options = ("threads", "ldm_cache", "scheme")
     ignores = ("isa", "require_isa", "fusion")
 
     def prepared(self, scop: Scop) -> Scop:
@@ -67,7 +67,8 @@ class Sunway(Target):
 
     def words(self, options: GenOptions) -> Sequence[str]:
         scheme = () if options.scheme == "full" else (f"--scheme={options.scheme}",)
-        return f"--threads={options.threads}", *scheme
+        cache = (f"--ldm-cache={options.ldm_cache}",) if options.ldm_cache else ()
+        return f"--threads={options.threads}", *cache, *scheme
 
     def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
         return (e for part in _parts(outcomes) for e in part.entries)

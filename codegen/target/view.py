@@ -36,6 +36,7 @@ from codegen.scop.product import Blocking, Contraction, MatrixVector, Nested
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
 from codegen.target.declarations import with_declarations
+from codegen.target.firstprivate import named_alone
 from codegen.target.guards.buffers import alignment, memory_of, shape
 from codegen.target.pragmas import Maker, Pragma, collapsed, few_threads
 from codegen.target.reduction_variables import gathered_apart, with_variables
@@ -205,20 +206,16 @@ class ViewBuilder:
         self._inside, self._stage = False, None
         value = ints.text(simple(Bin("+", node.lower, Bin("*", Int(node.step), Name(turn)))))
         threads = "num_threads((int)tw_min(tw_max_threads(), TW_LINE))"
-        own = View(
-            "for",
-            f"long {turn} = tw_thread(); {value} {node.op} {ints.text(node.upper, 5)}; {turn} += tw_team_size()",
-            node.loop.note,
-            f"{pragma.words} {threads}{pragma.text[len(pragma.words) :]}",
-            body=(
-                *((View("decl", f"const long {name} = {value};"),) if mentions(node.body, node.var) else ()),
-                View("decl", f"tw_enter(tw_line, {turn});"),
-                *body,
-                View("decl", f"tw_follow(tw_line, {turn}, TW_LAST);"),
-                View("decl", "tw_reach(tw_line, TW_LAST);"),
-            ),
-            loop=node,
+        head = f"long {turn} = tw_thread(); {value} {node.op} {ints.text(node.upper, 5)}; {turn} += tw_team_size()"
+        inside = (
+            *((View("decl", f"const long {name} = {value};"),) if mentions(node.body, node.var) else ()),
+            View("decl", f"tw_enter(tw_line, {turn});"),
+            *body,
+            View("decl", f"tw_follow(tw_line, {turn}, TW_LAST);"),
+            View("decl", "tw_reach(tw_line, TW_LAST);"),
         )
+        copies = named_alone(pragma.text[len(pragma.words) :], (View("for", head, body=inside),))
+        own = View("for", head, node.loop.note, f"{pragma.words} {threads}{copies}", body=inside, loop=node)
         line = (View("decl", "tw_place tw_line[TW_LINE];"), View("decl", "tw_begin(tw_line);"))
         return View("block", body=(*line, own))
 

@@ -98,6 +98,7 @@ class Target(ABC):
     help: str  # as in `kind of code: plain C`
 
     # What it can express.
+    compiled_with: tuple[str, ...] = ()  # flags that results are compiled with, whose macros the source sees
     threads: bool = False  # loops share their iterations among threads
     runs_here: bool = True  # results are C for this machine
     tunes: bool = True  # `tune` can measure results

@@ -40,6 +40,7 @@ from codegen.plan.model import (
     Stay,
     StoreIn,
     StripMine,
+    Substitute,
     Tile,
     TimeSteps,
     Unroll,
@@ -129,6 +130,22 @@ def _forward(p: Program, d: Forward) -> Program:
     if found is None:
         raise illegal(f"`{d.variable}` is not just gathered for one element", d.loc, "leave the directive out")
     scop, tree = found
+    deps = compute_dependences(scop, tree, free_pairs(scop, p.reassociate))
+    return make_program(scop, deps, tree, p.reassociate)
+
+
+def _substitute(p: Program, d: Substitute) -> Program:
+    from codegen.recognize.products.substitution import substituted
+    from codegen.verify.substitution import wrong_substitution
+
+    found = substituted(p.scop, p.tree, d.variable)
+    if found is None:
+        why = f"`{d.variable}` is no temporary whose value can stand where it is read"
+        raise illegal(why, d.loc, "leave the directive out")
+    scop, tree = found
+    problem = wrong_substitution(p.scop, p.tree, scop, tree, d.variable)
+    if problem:
+        raise illegal(f"the value of `{d.variable}` cannot stand where it is read: {problem}", d.loc, "leave it out")
     deps = compute_dependences(scop, tree, free_pairs(scop, p.reassociate))
     return make_program(scop, deps, tree, p.reassociate)
 
@@ -254,11 +271,12 @@ def _by(name: str) -> Callable[[Program, Directive], Program]:
 
 # What speaks of the source's own loops, or gives statements other names and other data. Everything else speaks of the
 # statements that come of it.
-_REWRITE = (Ranks, Forward, Expand, StripMine, CopyReads, Relayout)
+_REWRITE = (Ranks, Forward, Substitute, Expand, StripMine, CopyReads, Relayout)
 # After these the dependences are asked.
 _REORDERS = (Schedule, Balance, Tile, Diamond, Order, Reverse, Skew, Unskew, Distribute, Unroll, Multiply)
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
+    Substitute: _substitute,
     Expand: _expand,
     CopyReads: _by("copy_reads"),
     StripMine: _by("block"),

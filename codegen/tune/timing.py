@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from statistics import mean, median
+from statistics import median
 
+from codegen.machine.believable import resolved
 from codegen.record import record
 
 
@@ -34,16 +35,16 @@ class Runs:
     patience: float = 5.0
 
 
-TICK = 1e-9  # seconds that a run takes at least, for whoever divides by them
+class TooShort(Exception):
+    """All runs together took too little for the clock."""
 
 
-def timing(seconds: Sequence[float]) -> Timing:
-    """Figures of some runs. Clocks of processor time that stand still over a run, and jump over the next, are right on
-    the mean alone."""
-    ordered = sorted(seconds)
-    if ordered[0] <= 0:
-        taken = max(mean(ordered), TICK)
-        return Timing(taken, taken, 1.0, len(ordered))
+def timing(seconds: Sequence[float], tick: float = 0.0) -> Timing:
+    """Figures of some runs, by a clock with steps of `tick`. Raises TooShort where it cannot tell them."""
+    found = resolved(seconds, tick)
+    if found is None:
+        raise TooShort("runs are shorter than the clock can tell")
+    ordered = sorted(found)
     middle = median(ordered)
     low, high = ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
     return Timing(ordered[0], middle, (high - low) / middle, len(ordered))

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from codegen.bench.model import Ceilings, MeasuredRegion, Race
-from codegen.bench.roofline import sentence
+from codegen.bench.roofline import believed, beyond, sentence
 from codegen.bench.show import chart, data, text
+from codegen.cli.exitcodes import BAD_INPUT
 from codegen.cli.main import main
+from codegen.machine.believable import Work
 from codegen.tune.timing import timing
 
 TOP = Ceilings(one=10e9, all=15e9, operations=30e9, cache=1_000_000)
@@ -77,6 +79,33 @@ def test_far_from_both() -> None:
         "far from both roofs on one thread: 10 % of what memory could stream and 3 % of what the cores could compute"
     )
     assert sentence(replace(SUM, bytes=0, by_statement={}), RACE, TOP) == ""
+
+
+def test_a_product_does_all_that_is_written() -> None:
+    """Faster than the peak as it was measured: the peak was disturbed, or the figure was."""
+    product = replace(SUM, bytes=100, by_statement={"S1": 4 * 10**9}, work=Work(2 * 10**9, 8))
+    assert beyond(product, RACE, TOP) and not beyond(replace(product, work=Work(10**9, 8)), RACE, TOP)
+    assert sentence(product, RACE, TOP).startswith("compute-bound: as fast as one thread of this machine can compute")
+    assert beyond(replace(product, element_bytes=4, work=Work(4 * 10**9, 4)), RACE, TOP)
+    assert not beyond(product, replace(RACE, threads=2), TOP)
+    assert believed(product, TOP) == product
+    much = believed(replace(product, work=Work(4 * 10**9, 8)), TOP)
+    assert not much.races and much.note == "one thread: the machine is too busy to measure"
+    assert "too busy" in text([much], "gcc 12", TOP) and " ms" not in text([much], "gcc 12", TOP)
+    higher = TOP.highest(replace(TOP, operations=50e9, one=1e9))
+    assert not beyond(product, RACE, higher) and higher.one == TOP.one
+
+
+def test_a_machine_that_is_too_busy(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figures, and a word on why."""
+    monkeypatch.setattr("codegen.bench.measure.SECONDS", 0.05)
+    monkeypatch.setattr("codegen.tune.plans.bench.disturbed", lambda best, median: True)
+    file = tmp_path / "in.c"
+    file.write_text(SOURCE[: SOURCE.index("double other")])
+    assert main(["bench", str(file), "--sizes", "n=1000", "--threads", "1", "-w"]) == BAD_INPUT
+    shown = capsys.readouterr().out
+    assert "the machine is too busy to measure" in shown and " us" not in shown
 
 
 def test_for_people() -> None:

@@ -216,6 +216,7 @@ def test_every_generation_option_is_in_the_effective_options(fake: Fake, folder:
     silent = {"--no-banner", "--no-version", "-p", "-I", "-include", "-isystem", "-iquote", "--cpp", "--input-name"}
     silent |= {"--file-prefix-map", "--comm"}
     silent |= {"--threads", "--scheme", "--distribute", "--network", "--arrays", "--device"}  # of single targets
+    silent.add("--ldm-cache")
     for option in (o for o in TABLE if "gen" in o.commands and o.affects_output and not silent & set(o.flags)):
         flag = option.flags[0]
         assert run("gen", "in.c", *([flag] if option.kind == "flag" else _joined(flag, values[flag])))[0] == 0

@@ -103,3 +103,39 @@ def test_nothing_to_scan(project: Path, run: Run) -> None:
     assert (code, out) == (1, "") and "no-sources" in err
     assert run("scan", "no-such")[0] == 1
     assert run("scan", "-p", "include", "src")[0] == 1
+
+
+TABLE = """\
+float cosf(float);
+struct wave { int count, mirrored; struct { float c, s; } table[1]; };
+void tabulate(struct wave *w, int count)
+{
+    for (int k = 0; k < count; k++) {
+        float angle = -2 * 3 * k / count;
+        if (w->mirrored) angle *= -1;
+        (w->table + k)->c = cosf(angle);
+        (w->table + k)->s = cosf(angle);
+    }
+}
+"""
+SHARED = """\
+float cosf(float);
+void waves(int n, float *restrict a, const float *restrict b)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = cosf(b[i]);
+}
+"""
+
+
+def test_predictions_that_can_be_true(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds for one iteration alone gains nothing; threads are as many as there are cores here."""
+    monkeypatch.setattr("codegen.report.scan.cores", lambda: 3)
+    (folder / "in.c").write_text(TABLE, encoding="utf-8")
+    (nest,) = json.loads(run("scan", "in.c", "--jobs", "1", "--format", "json")[1])["nests"]
+    assert nest["verdict"] == "left" and nest["factor"] is None and "only where at most" in nest["reason"]
+    (folder / "in.c").write_text(SHARED, encoding="utf-8")
+    assert "(about 3.0 times as fast on 3 cores)" in run("scan", "in.c", "--jobs", "1")[1]
+    monkeypatch.setattr("codegen.strategy.cost.gain.most_gain", lambda *_: 2.0)
+    (nest,) = json.loads(run("scan", "in.c", "--jobs", "1", "--format", "json")[1])["nests"]
+    assert nest["verdict"] == "gains" and nest["factor"] is None

@@ -10,7 +10,7 @@ import pytest
 
 from codegen.gpu import transfers
 from codegen.options import CppOptions, GenOptions
-from codegen.plan.model import Expand, Forward, Registers, StageShared, StripMine
+from codegen.plan.model import Expand, Forward, Registers, StageShared, StripMine, Substitute
 from codegen.region import ProvenRegion
 from tests.corpus import KERNELS
 from tests.gpu.programs import build, device_region, link, needs_cxx, run_program
@@ -66,6 +66,23 @@ def _made(name: str) -> ProvenRegion:
 def test_what_plans_do(name: str, kinds: tuple[type, ...]) -> None:
     found = _made(name).plan.directives
     assert all(any(isinstance(d, kind) for d in found) for kind in kinds)
+
+
+def test_a_step_behind_a_name() -> None:
+    text = """void f(int n, double C[n][n], double A[n][n], double B[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++) {
+        double t = A[i][k] * B[k][j];
+        C[i][j] += t;
+      }
+#pragma endscop
+}
+"""
+    found = device_region(text, OPTIONS, "in.c").plan.directives
+    assert all(any(isinstance(d, kind) for d in found) for kind in (Substitute, Registers))
 
 
 def test_a_product_as_it_is_needs_no_other_form() -> None:

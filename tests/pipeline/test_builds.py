@@ -88,6 +88,29 @@ def test_make_rules(tree: Tree) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(bool(BUILDERS[0].missing()), reason="needs make and cc")
+def test_make_hands_flags_on(tree: Tree) -> None:
+    """Those that change the meaning of C."""
+    (tree.folder / "Makefile").write_text(
+        "TILEWRIGHT_SOURCES := smooth.c\nTILEWRIGHT_OUT := o\ninclude $(shell tilewright --print-make)\n"
+        ".DEFAULT_GOAL := all\nall: $(TILEWRIGHT_GENERATED)\n", encoding="utf-8")
+    done = tree.run("make", "CFLAGS=-O1 -ftrapv -g")
+    assert done.returncode == 0 and "[compiler-flag]" in done.stderr
+
+
+@pytest.mark.slow
+def test_cmake_hands_flags_on(tree: Tree) -> None:
+    if not shutil.which("cmake") or not shutil.which("make"):
+        pytest.skip("needs cmake and make")
+    edit(tree.folder / "CMakeLists.txt", "tilewright_generate(", "target_compile_options(smooth PRIVATE -ftrapv)\n"
+         "target_compile_options(smooth PRIVATE $<$<CONFIG:Debug>:-g>)\ntilewright_generate(")
+    tree.ok("cmake", "-S", ".", "-B", "b", f"-DTilewright_DIR={share_dir() / 'cmake'}", "-DCMAKE_C_FLAGS=-fwrapv -Wall")
+    done = tree.run("cmake", "--build", "b")
+    said = done.stdout + done.stderr
+    assert "-ftrapv" in said and "[compiler-flag]" in said
+
+
+@pytest.mark.slow
 def test_eight_at_once(tree: Tree) -> None:
     """Runs that write the same file at the same time: each leaves a whole one, and nothing else."""
     command = [sys.executable, "-m", "codegen", "gen", "smooth.c", "-o", "same.c", "-MD"]

@@ -9,7 +9,7 @@ from random import Random
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from codegen.diagnostics import InputError, TilewrightError
-from codegen.options import GenOptions
+from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import Generated, generate
 from tests.property.model import Program
 from tests.property.plans import names_of, random_plan
@@ -73,7 +73,8 @@ def run_program(program: Program, effort: Effort = LONG, again: bool = False) ->
     """Several ways of generating `program`. `again` generates twice and compares the bytes."""
     out = Outcome(program)
     text, rng = program.text(), Random(program.seed)
-    usual = GenOptions(timeout=effort.timeout, machine=os.environ.get("TILEWRIGHT_MACHINE", "generic"), banner=False)
+    usual = GenOptions(timeout=effort.timeout, machine=os.environ.get("TILEWRIGHT_MACHINE", "generic"), banner=False,
+                       cpp=CppOptions(args=program.flags))
     start = _spent()
     first = _generate(out, "default", text, usual)
     if first is None or not first.regions or not first.regions[0].transformed:

@@ -86,9 +86,10 @@ def compilers() -> tuple[str, ...]:
     return (*found, *[name for name in (f"clang-{v}" for v in range(25, 13, -1)) if finds_openmp(name)][:1])
 
 
-def builds(turn: int) -> tuple[Build, ...]:
+def builds(turn: int, more: tuple[str, ...] = ()) -> tuple[Build, ...]:
+    """Two compilers in turns, with the flags that the programs are for."""
     found = compilers()[:: -1 if turn % 2 else 1]
-    return Build(found[0], sanitizer(found[0]), True), Build(found[-1], FAST, False)
+    return Build(found[0], (*sanitizer(found[0]), *more), True), Build(found[-1], (*FAST, *more), False)
 
 
 def program_of(seed: int, features: Features = ALL) -> Program:
@@ -101,7 +102,11 @@ def run_batch(seeds: Sequence[int], folder: Path, effort: Effort = LONG, again: 
               features: Features = ALL) -> Report:
     """Generate and compare the programs of all seeds."""
     outcomes = [run_program(program_of(s, features), effort, again) for s in seeds]
-    return compare(outcomes, folder, effort, seeds[0] // max(len(seeds), 1))
+    report = Report()
+    for flags in sorted({o.program.flags for o in outcomes}):
+        same = [o for o in outcomes if o.program.flags == flags]
+        report.add(compare(same, folder, effort, seeds[0] // max(len(seeds), 1)))
+    return report
 
 
 def compare(outcomes: Sequence[Outcome], folder: Path, effort: Effort = LONG, turn: int = 0) -> Report:
@@ -115,7 +120,7 @@ def compare(outcomes: Sequence[Outcome], folder: Path, effort: Effort = LONG, tu
         report.counts.update(f"with {k}, transformed" for k in o.program.kinds if o.variants)
     some = [o for o in outcomes if o.variants]
     folder.mkdir(parents=True, exist_ok=True)
-    for build in builds(turn) if some else ():
+    for build in builds(turn, outcomes[0].program.flags) if some else ():
         run = _Run(some, folder, build, effort, report.counts)
         report.failures += run.failures()
         report.counts[f"compared: {build.name}"] += sum(len(o.variants) for o in some)
@@ -196,7 +201,8 @@ class _Run:
         b, folder = self.build, self.folder
         words = dict.fromkeys(("old", "new"), b.words)
         # What the original stores is seen only where no compiler thinks about it.
-        words |= {"plain": [b.compiler, *FLAGS, "-O0", "-w"], "main": [b.compiler, "-O1", "-w"]}
+        flags = self.outcomes[0].program.flags
+        words |= {"plain": [b.compiler, *FLAGS, *flags, "-O0", "-w"], "main": [b.compiler, "-O1", "-w"]}
         said = {f: subprocess.run([*w, "-c", "-o", str(folder / f"{f}.o"), str(folder / f"{f}.c")],
                                   capture_output=True, text=True, timeout=600) for f, w in words.items()}
         self.said = said["new"].stderr

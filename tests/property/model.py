@@ -34,6 +34,11 @@ class Features:
     constants: float = 0.15  # constant sizes
     exact: float = 0.12  # floating-point sums that come out the same in any order
     gathers: float = 0.2  # subscripts that depend on data
+    enums: float = 0.2  # in place of integers
+    places: float = 0.25  # parameters behind pointers in memory
+    volatiles: float = 0.04
+    macros: float = 0.15  # a macro that names itself, around the region or in it
+    untyped: float = 0.5  # of programs for -fno-strict-aliasing: parameters of several types that overlap
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Features":
@@ -68,6 +73,9 @@ class Program:
     objects: str = ""
     overlaps: tuple[tuple[int, int, int], ...] = ()
     kinds: tuple[str, ...] = ()  # what is special about it, to be counted
+    macro: str = ""  # a size that is a macro in the region, which names itself
+    inside: bool = False  # that is defined in the region
+    flags: tuple[str, ...] = ()  # of compilers, for generation and compilation
 
     @property
     def head(self) -> str:
@@ -76,5 +84,8 @@ class Program:
     def text(self) -> str:
         """The C file."""
         region = "\n".join(lines(self.body, "  "))
-        return (f"{self.head}void kernel({self.params})\n{{\n{self.before}#pragma scop\n{region}\n#pragma endscop\n"
-                f"{self.after}}}\n")
+        first = f"#define {self.macro} ({self.macro} / 2)\n" if self.macro else ""
+        last = f"#undef {self.macro}\n" if self.macro else ""
+        parts = (["#pragma scop\n", first, f"{region}\n", last, "#pragma endscop\n"] if self.inside else
+                 [first, "#pragma scop\n", f"{region}\n", "#pragma endscop\n", last])  # fmt: skip
+        return f"{self.head}void kernel({self.params})\n{{\n{self.before}{''.join(parts)}{self.after}}}\n"

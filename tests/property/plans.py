@@ -164,6 +164,10 @@ def _forward(n: _Nest) -> list[str]:
     return [f"forward {n.rng.choice(n.names.variables or ('t0',))}"]
 
 
+def _substitute(n: _Nest) -> list[str]:
+    return [f"substitute {n.rng.choice(n.names.variables or ('t0',))}"]
+
+
 def _block(n: _Nest) -> list[str]:
     loop, beside = n.one(), n.one()
     apart = f" split {{{n.stmt}: {beside}}}" if n.rng.random() < 0.5 else ""
@@ -241,12 +245,13 @@ _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "grid": lambda n: [f"grid {n.ref(n.one())}:{n.size()}"],
     "ranks": lambda n: [f"ranks {n.ref(n.one())}"],
     "forward": _forward,
+    "substitute": _substitute,
     "expand": _expand,
     "block": _block,
     "copy": _keep,
     "layout": _layout,
 }
-REWRITE = frozenset({"ranks", "forward", "expand", "block", "copy", "layout"})
+REWRITE = frozenset({"ranks", "forward", "substitute", "expand", "block", "copy", "layout"})
 COMMON: Sequence[str] = (
     "tile", "tile", "tile", "order", "reverse", "skew", "distribute", "parallel", "vector", "unroll",
 )

@@ -16,15 +16,26 @@ from tests.property.affine import BYTE, INT, LONG, SHORT, SIZE, UNSIGNED, IntTyp
 from tests.property.loops import Loops, Scope
 from tests.property.memory import Array, Record, Scalar
 from tests.property.model import ALL, PRELUDE, SIZES_USED, Features, Program
+from tests.property.spellings import respelled
 from tests.property.statements import Statements
 from tests.property.tree import For, If, Line, Node
 
 SIZES = (0, 1, 2, 3, 5, 7, 13, 17, 33)
 
 
+# Every fourth block of so many seeds is for flags that change what C means.
+BLOCK, TURNS = 12, 4
+UNTYPED = ("-fno-strict-aliasing", "-fwrapv")
+
+
+def flags_of(seed: int) -> tuple[str, ...]:
+    """The flags of the program of a seed."""
+    return UNTYPED if seed // BLOCK % TURNS == TURNS - 1 else ()
+
+
 def random_program(seed: int, features: Features = ALL) -> Program:
     """The program of a seed."""
-    return _Maker(Random(seed), seed, features).program()
+    return respelled(_Maker(Random(seed), seed, features).program(), features)
 
 
 @dataclass
@@ -162,8 +173,17 @@ class _Maker(Statements):
         after = self._after(kept, scalars) + "".join(f"  p_{c}[0] = {c};\n" for c in seen)
         floats = any(dt.is_float(e) for e in self.used_types()) and not self.exact
         before, objects = self._before(kept, scalars, arrays), self._objects(kept, scalars)
+        macro, inside = self._macro()
+        kinds = (*self._kinds(arrays, scalars, overlaps), *(["macros"] if macro else []))
         return Program(self.seed, params, before, tuple(body), after, tuple(buffers), self._ld(), self._sizes(), floats,
-                       PRELUDE, self._types(), objects, overlaps, self._kinds(arrays, scalars, overlaps))
+                       PRELUDE, self._types(), objects, overlaps, kinds, macro, inside, flags_of(self.seed))
+
+    def _macro(self) -> tuple[str, bool]:
+        """A size that is half of itself in the region, by a macro of its name, and whether that is defined there."""
+        rng = Random(f"macros {self.seed}")  # programs without are what they were
+        if self.constant or rng.random() >= self.features.macros:
+            return "", False
+        return rng.choice("nm"), rng.random() < 0.5
 
     def used_types(self) -> list[IntType]:
         objects: list[Array | Scalar] = [*self.memory.arrays, *self.memory.scalars]
@@ -213,6 +233,12 @@ class _Maker(Statements):
 
     def _overlaps(self, own: Sequence[Array]) -> tuple[tuple[int, int, int], ...]:
         """Pairs of parameters of one type, one laid over the other."""
+        more = Random(f"types {self.seed}")
+        if flags_of(self.seed) and not self.exact and not self.gathered and more.random() < self.features.untyped:
+            pairs = [(k, j) for k, a in enumerate(own) for j, b in enumerate(own) if k != j and _may_share(a, b)]
+            if pairs:
+                k, j = more.choice(pairs)
+                return ((k, j, more.choice((0, 1, 2, 5))),)
         pairs = [(k, j) for k, a in enumerate(own) for j, b in enumerate(own)
                  if k != j and a.type == b.type and not a.record]
         if not pairs or self.exact or self.gathered or self.rng.random() >= self.features.overlaps:
@@ -290,3 +316,9 @@ class _Maker(Statements):
             made = [Line(f"{elem.text} {name};"), first] if split else [Line(f"{elem.text} {first.text}")]
             scope = Scope(scope.iters, (*scope.locals, (name, elem)), scope.arrays, scope.trips)
         return [*made, *self._block(scope, depth)]
+
+
+def _may_share(a: Array, b: Array) -> bool:
+    """May an array of integers be laid over another of wider ones? Any bits are values of them."""
+    plain = not any(x.record or dt.is_float(x.elem) or x.elem == dt.BOOL for x in (a, b))
+    return plain and a.type != b.type and a.elem.bits <= b.elem.bits

@@ -62,6 +62,7 @@ ERRORS = {
     "mpi-program": lambda: ("int MPI_Barrier(int);\n" + REGION, ("--target", "mpi"), "in.c", 1),
     "bad-distribution": lambda: (REGION, ("--target", "mpi", "--distribute", "A: rows"), "--distribute", 0),
     "bad-network": lambda: (REGION, ("--target", "mpi", "--network", "pigeons"), "--network", 0),
+    "no-data-cache": lambda: (REGION, ("--target", "sunway", "-o", "out.c", "--ldm-cache", "32"), "--ldm-cache", 0),
     "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),
     "no-preprocessor": lambda: (REGION, ("--cpp", "no-such-compiler -E"), "in.c", 0),
     "preprocess-failed": lambda: ('#include "missing.h"\n' + REGION, (), "in.c", 1),

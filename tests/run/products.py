@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 REALS = ("double", "float")
 INTEGERS = ("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t")
@@ -470,6 +471,59 @@ def hidden() -> Iterator[Case]:
     for number, body in enumerate(lasting):
         yield shaped(f"lasting{number}", body, "C[restrict m][m]", "A[restrict 4]", "B[restrict l][m]", data="small",
                      blocked=number in (0, 2))
+
+
+def named() -> Iterator[Case]:
+    """Parts of a step behind the names of temporaries, whose values are computed where they are read."""
+    nest = loops("i:0:n", "j:0:m", "k:0:l")
+    numbers = ("double", "float", "int32_t")
+    folds = {
+        "ternary": "C[i][j] = C[i][j] {op} {t} ? C[i][j] : {t};",
+        "if": "if ({t} {op} C[i][j]) C[i][j] = {t};",
+    }
+    for (kind, op, value), (form, fold), t in product(
+        (("minplus", "<", "+"), ("maxplus", ">", "+"), ("maxtimes", ">", "*")), folds.items(), numbers
+    ):
+        body = f"{{ T t = A[i][k] {value} B[k][j]; {fold.format(op=op, t='t')} }}"
+        yield _named(f"{kind}_{form}_{t}", nest + body, t)
+        body = f"{{ T a = A[i][k], b = B[k][j]; T t = a {value} b; {fold.format(op=op, t='t')} }}"
+        yield _named(f"{kind}_{form}_three_{t}", nest + body, t)
+    calls = (("double", "fmin", "fmax"), ("float", "fminf", "fmaxf"))
+    for t, least, most in calls:
+        yield _named(f"call_minplus_{t}", nest + f"{{ T t = A[i][k] + B[k][j]; C[i][j] = {least}(C[i][j], t); }}", t)
+        body = f"{{ T t = {least}(A[i][k], B[k][j]); C[i][j] = {most}(t, C[i][j]); }}"
+        yield _named(f"call_maxmin_{t}", nest + body, t)
+    for t in (*numbers, "uint8_t", "int64_t"):
+        whole = t != "uint8_t"  # the product of two has more bits
+        one = _named(f"plustimes_{t}", nest + "{ T t = A[i][k] * B[k][j]; C[i][j] += t; }", t)
+        yield replace(one, blocked=whole)
+        yield _named(f"plustimes_two_{t}", nest + "{ T a = A[i][k]; T b = B[k][j]; C[i][j] += a * b; }", t)
+        both = _named(f"plustimes_sum_{t}", nest + "{ T c = C[i][j]; T t = A[i][k] * B[k][j]; C[i][j] = c + t; }", t)
+        yield replace(both, blocked=whole)
+        line = loops("i:0:n", "k:0:l") + "{ T a = A[i][k]; for (int j = 0; j < m; j++) C[i][j] += a * B[k][j]; }"
+        yield _named(f"plustimes_line_{t}", line, t)
+    for t in ("int32_t", "uint64_t", "int8_t"):
+        yield _named(f"orand_{t}", nest + "{ T t = A[i][k] & B[k][j]; C[i][j] |= t; }", t)
+        yield _named(f"orand_two_{t}", nest + "{ T a = A[i][k]; T t = a & B[k][j]; C[i][j] = C[i][j] | t; }", t)
+    choice = "if (A[i][k] < B[k][j]) t = A[i][k]; else t = B[k][j];"
+    later = "T t = A[i][k]; if (B[k][j] < t) t = B[k][j];"
+    for k, begin in enumerate((f"T t; {choice}", later, "T t; t = A[i][k] < B[k][j] ? A[i][k] : B[k][j];")):
+        for t in ("double", "int32_t"):
+            yield _named(f"maxmin{k}_{t}", nest + f"{{ {begin} if (t > C[i][j]) C[i][j] = t; }}", t)
+    # what is no product: a value in another type, one that is kept, and one whose parts change meanwhile
+    others = {
+        "cut": ("double", "{ float t = A[i][k] * B[k][j]; C[i][j] += t; }"),
+        "narrow": ("int32_t", "{ uint8_t t = A[i][k] & B[k][j]; C[i][j] |= t; }"),
+        "changed": ("double", "{ T t = C[i][j]; C[i][j] += A[i][k]; C[i][j] = t * B[k][j] + C[i][j]; }"),
+        "before": ("double", "{ T t = C[i][j] * B[k][j]; C[i][j] = A[i][k]; C[i][j] += t; }"),
+    }
+    for name, (t, body) in others.items():
+        yield replace(_named(f"named_{name}", nest + body, t), blocked=False)
+
+
+def _named(name: str, body: str, t: str) -> Case:
+    c, a, b = f"{t} C[restrict n][m]", f"{t} A[restrict n][l]", f"{t} B[restrict l][m]"
+    return Case(name, region(name, body, c, a, b).replace("T ", f"{t} "), (t,) * 3, data="small")
 
 
 def guarded() -> Iterator[Case]:

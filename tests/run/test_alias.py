@@ -296,8 +296,8 @@ def test_an_array_that_is_passed_twice_is_found(tmp_path: Path) -> None:
     made = generate("new.c", TWICE, GenOptions())
     assert all(r.transformed for r in made.regions)
     texts = [" ".join(t.split()) for t in made.text.split("\nvoid ")[1:]]
-    assert "TW_TABLE(a, a[0], 1, n, 0, m), TW_TABLE(b, b[0], 0, (long)n - 1, 0, m)" in texts[0]
-    assert "TW_SPAN(a, 1, n), TW_SPAN(b, 0, (long)n - 1)" in texts[1]
+    assert "TW_TABLE(a, a[0], 1, n, 0, m), TW_TABLE(b, b[0], 0, (tw_index)n - 1, 0, m)" in texts[0]
+    assert "TW_SPAN(a, 1, n), TW_SPAN(b, 0, (tw_index)n - 1)" in texts[1]
     assert "TW_SPAN(a, 1, n), TW_SPAN(at, 1, n), TW_SPAN(b, 0, 2)" in texts[2]
     parts = [re.sub(r"\bvoid (\w+)\(", rf"void {p}_\1(", t) for p, t in (("old", TWICE), ("new", made.text))]
     parts[1] = re.sub(r"^struct cell .*$", "", parts[1], flags=re.M)

@@ -35,7 +35,7 @@ MACHINES: dict[str, tuple[str, str, tuple[str, ...]]] = {
 KINDS = {
     "numbers": (products.semirings, products.extremes, products.pairs, products.mixtures),
     "places": (products.shapes, products.parts, products.surroundings, products.refused),
-    "temporaries": (products.hidden, products.guarded),
+    "temporaries": (products.hidden, products.named, products.guarded),
 }
 HEAD = """#include <math.h>
 #include <stdint.h>
@@ -275,6 +275,32 @@ def test_rows_read_in_place_beside_columns_of_several_loops(tmp_path: Path) -> N
     cases = [c for c in products.shapes() if c.name in ("tensor2", "tensor9", "tensor10")]
     made = made_of(cases, "haswell")
     assert made.text.count("tw_there ?") >= len(cases)
+    assert Build(tmp_path, cases, made.text, cc).output(*ways[0]) == "0 bad\n"
+
+
+NAMED = (
+    *("minplus_ternary_double", "minplus_if_three_float", "maxplus_if_int32_t", "call_minplus_double"),
+    *(
+        "maxmin0_double",
+        "call_maxmin_float",
+        "plustimes_double",
+        "plustimes_sum_double",
+        "plustimes_line_float",
+        "orand_two_int8_t",
+    ),
+    *("maxmin1_int32_t", "named_cut", "named_narrow", "named_changed", "named_before"),
+)
+
+
+@pytest.mark.slow
+def test_steps_behind_names(tmp_path: Path) -> None:
+    """Some of `products.named`, each time."""
+    isa, family, models = MACHINES["haswell"]
+    cc, ways = compiler(family), runners(isa, family, models)
+    cases = [c for c in products.named() if c.name in NAMED]
+    assert len(cases) == len(NAMED)
+    made = made_of(cases, "haswell")
+    assert sum(d.id == "substituted" for d in made.diagnostics) == sum(c.blocked for c in cases)
     assert Build(tmp_path, cases, made.text, cc).output(*ways[0]) == "0 bad\n"
 
 

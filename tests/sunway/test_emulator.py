@@ -113,6 +113,7 @@ void kernel(int *p)
 {{
   const int id = athread_get_id(-1);
   c[id] = cores + id;
+  flush_slave_cache();
   memb();
   barriers[cores]();
   for (int k = 0; k < cores; k++)

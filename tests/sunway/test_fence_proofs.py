@@ -11,7 +11,7 @@ import pytest
 from codegen.cli.main import main
 from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.threads import CoreGrid
-from codegen.sunway.text.dialect import barrier_lines
+from codegen.sunway.text.dialect import barrier_lines, fence
 from codegen.verify.cores.launches.fences import open_accesses
 from codegen.verify.cores.launches.meeting import wrong_barrier
 from codegen.verify.text.read import Unread, read_statements
@@ -111,6 +111,26 @@ def test_unordered_commands_are_refused(what: str) -> None:
         open_accesses(read_statements(HEAD + UNORDERED[what]), "args", {})
 
 
+CACHED = {
+    "a put ahead of a load": "athread_put(PE_MODE, A_ldm, &A[i][0], 8, (void *)&put, 0, 0); *s = A[0][1];",
+    "a put ahead of a sum": "athread_put(PE_MODE, A_ldm, &A[i][0], 8, (void *)&put, 0, 0); A[0][1] += 2;",
+    "in a test": "athread_dma_iput_stride(&A[i][0], A_ldm, 8, 0, 0, &put); if (A[0][1] > 2) *s = 1;",
+    "the turn before": "for (long k = 0; k < n; k++) { *s = A[k][0]; "
+    "athread_put(PE_MODE, A_ldm, &A[i][0], 8, (void *)&put, 0, 0); }",
+}
+
+
+@pytest.mark.parametrize("what", CACHED)
+def test_a_cache_does_not_see_commands(what: str) -> None:
+    """Without a fence a load may find what was there before; the machine without a cache has no such loads."""
+    text = read_statements(HEAD + CACHED[what])
+    open_accesses(text, "args", {})
+    with pytest.raises(Unread, match="from its cache"):
+        open_accesses(text, "args", {}, True)
+    fenced = re.sub(r"(athread_\w*put\w*\([^;]*;)", r"\1 tw_fence();", CACHED[what])
+    open_accesses(read_statements(HEAD + fenced), "args", {}, True)
+
+
 # -- barriers ---------------------------------------------------------------------------------------
 
 MACHINES = ("sw26010-cpe", "sw26010-pro-cpe")
@@ -118,7 +138,7 @@ MACHINES = ("sw26010-cpe", "sw26010-pro-cpe")
 
 def barrier(group: CoreGroup, count: int) -> str:
     lines = "".join(f"  {x}\n" for x in barrier_lines(group, CoreGrid(1, count)))
-    return f"static int tw_barrier(void)\n{{\n  memb();\n{lines}  return 0;\n}}\n"
+    return f"static int tw_barrier(void)\n{{\n  {fence(group)}\n{lines}  return 0;\n}}\n"
 
 
 def started(count: int) -> str:

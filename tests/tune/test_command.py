@@ -145,6 +145,7 @@ def test_all_methods_are_known_to_the_command_line() -> None:
 
 
 def test_a_policy_that_is_not_there(tune) -> None:
+    Path("nowhere").mkdir()
     words = ("--method", "policy", "--learned", "nowhere", "--budget", "60", "--size", "n=16")
     code, _, messages = tune(PRODUCT, *words, *QUICK)
     assert code == 0 and "there is no policy.npz in" in _tuned(messages)

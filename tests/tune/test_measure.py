@@ -15,7 +15,7 @@ from codegen.tune.measure import texts, tree_compiler
 from codegen.tune.measure.cache import MeasuredTree, MeasurementCache
 from codegen.tune.measure.clock import Effort, Figure
 from codegen.tune.measure.measurer import Measurer
-from codegen.tune.timing import Timing, timing
+from codegen.tune.timing import Timing, TooShort, timing
 from codegen.tune.tree import Tree, key, parse, start
 
 PROBLEM = matmul(32, 32, 32)
@@ -112,6 +112,15 @@ def test_a_tree_without_code_is_left_out_of_its_batch(monkeypatch: pytest.Monkey
     assert "another order" in found[1].why and judged == [2]
 
 
+def test_a_tree_faster_than_the_machine_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Measurer(flags="-O1", effort=QUICK, jobs=1) as bench:
+        at_once = Figure(Timing(1e-12, 1e-12, 0.0, 3), False)
+        monkeypatch.setattr(bench, "_timed", lambda batch, _: [at_once] * len(batch))
+        monkeypatch.setattr(bench, "peak", lambda _: 100.0)
+        (found,) = bench.figures([GOOD])
+    assert found.gflops is None and "too busy" in found.why
+
+
 def test_the_cache_is_text_that_is_added_to(tmp_path: Path) -> None:
     path = str(tmp_path / "trees.jsonl")
     one, two = MeasurementCache("here", path), MeasurementCache("here", path)
@@ -132,6 +141,8 @@ def test_figures_depend_on_all_that_makes_the_code() -> None:
 
 
 def test_a_clock_that_stands_still_is_right_on_the_mean() -> None:
-    taken = timing([0.0, 0.01, 0.0, 0.0])
-    assert taken.best == taken.median == 0.0025
-    assert timing([0.0, 0.0]).best > 0
+    taken = timing([0.0, 0.01, 0.0, 0.0] * 20)
+    assert taken.best == taken.median == pytest.approx(0.0025)
+    for few in ([0.0, 0.01, 0.0, 0.0], [0.0, 0.0]):
+        with pytest.raises(TooShort):
+            timing(few)

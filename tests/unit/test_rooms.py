@@ -27,8 +27,8 @@ ROOMS = (
 # the room bring them together: no folder uses those.
 PARTS = {
     "source": ("edits", "encoding", "language", "layout", "macro_tables", "preprocessor", "preprocess", "gnu",
-               "misspelt", "regions", "marks", "region_slice", "statement_expressions", "cxx", "slice", "macros",
-               "dialect"),
+               "misspelt", "regions", "marks", "region_slice", "statement_expressions", "cxx", "slice", "dialect",
+               "macros"),
     "frontend": ("syntax", "context", "expressions", "parameters", "rewrite", "memory", "statements"),
     "recognize": ("access", "ownership", "stores", "privatize", "reductions", "products"),
     "checking": ("harness", "test_sizes", "show", "sanitize", "trials", "ranks"),

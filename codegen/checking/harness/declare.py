@@ -38,11 +38,12 @@ def declarations(h: Harness) -> Iterator[str]:
                 sizes = f"[{b.rows}]" + "".join(f"[{d}]" for d in b.dims) if b.how == "array" else ""
                 yield f"tw_e{k} {b.base}{sizes};"
     yield from copies(h, out=False)
-    yield from (line for k, b in buffers if b.of_structs for line in _pointer(h, k, b))
+    early = [(k, b) for k, b in buffers if any(_leads_to(b, x) for _, x in buffers if x.of_structs)]
+    yield from (line for k, b in early for line in _pointer(h, k, b))
     for k, i in enumerate(h.memory.ints):
         if i.how == "member":
             yield f"{i.text} = ({i.ctype.spelling})tw_in[{k}];"
-    yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
+    yield from (line for k, b in buffers if (k, b) not in early for line in _pointer(h, k, b))
     bases = {b.base for _, b in buffers}
     for o in (o for o in h.site.own if not o.end and o.source not in bases):
         kind = f"{h.site.variables[o.source].shape.elem.spelling} *"
@@ -63,6 +64,11 @@ def declarations(h: Harness) -> Iterator[str]:
             end, begin = i.text.split(" - ")
             yield f"*(void **)&{end} = (void *)({begin} + tw_in[{k}]);"
     yield from _computed(h)
+
+
+def _leads_to(one: HarnessBuffer, two: HarnessBuffer) -> bool:
+    """Is it the same buffer, or one with a pointer on the way to the other?"""
+    return one.base == two.base and two.path[: len(one.path)] == one.path
 
 
 def moves(h: Harness) -> Iterator[str]:

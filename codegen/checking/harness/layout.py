@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.memory import HarnessBuffer
@@ -38,6 +39,12 @@ class MemoryLayout:
     @property
     def bytes(self) -> int:
         return sum(b.bytes for b in self.buffers)
+
+
+def last_row(b: HarnessBuffer, have: BufferLayout) -> int:
+    """The element at which the last of the rows begins that pointers to a buffer share; 0 where there is one."""
+    rows = prod(have.dims[: b.path.count("*")])
+    return have.elements - have.elements // rows if rows > 0 else 0
 
 
 def layout_length(h: Harness) -> int:

@@ -50,7 +50,7 @@ class TestVector:
 
     `doubtful`: the model does not describe the source at these sizes, so it may do anything; `special`: chosen to
     reach a statement of the result that the others do not; `overlap`: of two buffers, the second begins so many
-    elements after the first.
+    elements after the first, or after its `last_row` where it holds several.
     """
 
     ints: tuple[int, ...]
@@ -61,6 +61,7 @@ class TestVector:
     special: bool = False
     seed: int = 0
     overlap: tuple[int, int, int] | None = None
+    last_row: bool = False
 
 
 @record

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pycparser import c_ast
 
 from codegen.frontend.expressions.address import shape_of
+from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.syntax.declarators import DeclaredType, TypeTable
 from codegen.frontend.syntax.lvalues import part_of
 from codegen.frontend.syntax.symbols import RegionSite
@@ -21,9 +22,48 @@ def with_plain_places(site: RegionSite) -> RegionSite:
     own = (n for s in site.statements for n in nodes(s) if isinstance(n, c_ast.Decl) and n.name)
     shapes = {n: v.shape for n, v in site.variables.items()} | {str(d.name): site.types.shape(d.type) for d in own}
     spelling = _Spelling(shapes, site.types)
-    made = [spelling.of(s) for s in site.statements]
+    made = _alike([spelling.of(s) for s in site.statements])
     same = all(a is b for a, b in zip(made, site.statements, strict=True))
     return site if same else with_statements(site, made)
+
+
+def _alike(items: list[c_ast.Node]) -> list[c_ast.Node]:
+    """With `s[0].p[i]` in place of `s->p[i]` where there are others of its kind, such as `s[1].p[i]`."""
+    found = [way for x in items for n in nodes(x) if (way := _way(n)) is not None]
+    both = {w.key for w in found if w.arrow} & {w.key for w in found if not w.arrow}
+
+    def change(node: c_ast.Node) -> c_ast.Node:
+        made = mapped(node, change)
+        way = _way(node)
+        return _with_subscript(made) if way is not None and way.arrow and way.key in both else made
+
+    return [change(x) for x in items] if both else items
+
+
+@record
+class _Way:
+    """How an element behind a pointer in a struct is found: the text of what leads to the struct, and the members."""
+
+    key: tuple[str, ...]
+    arrow: bool
+
+
+def _way(node: c_ast.Node) -> _Way | None:
+    members: list[str] = []
+    at = node.name if isinstance(node, c_ast.ArrayRef) else None
+    while isinstance(at, c_ast.StructRef):
+        members.insert(0, str(at.field.name))
+        if at.type == "->":
+            return _Way((c_text(at.name), *members), True)
+        at = at.name
+    return _Way((c_text(at.name), *members), False) if members and isinstance(at, c_ast.ArrayRef) else None
+
+
+def _with_subscript(node: c_ast.Node) -> c_ast.Node:
+    """The same with `s[0].` in place of `s->` ahead of its last subscript."""
+    if isinstance(node, c_ast.StructRef) and node.type == "->":
+        return c_ast.StructRef(_first(node.name, node), ".", node.field, node.coord)
+    return mapped(node, lambda child: _with_subscript(child) if child is node.name else child)
 
 
 @record

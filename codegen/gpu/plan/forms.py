@@ -1,5 +1,6 @@
 """Other forms of a region that show a device more products (`forms`): variables of which all values are kept
-(`expand`), and sums that an element gathers in place of a scalar (`forward`). None where nothing new could be one."""
+(`expand`), sums that an element gathers in place of a scalar (`forward`), and values in place of temporaries
+(`substitute`). None where nothing new could be one."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from codegen.plan.model import Directive, Expand
 from codegen.record import record
 from codegen.strategy.products.expansion import Shows, candidates, choices
 from codegen.strategy.products.forwarding import forwarded
+from codegen.strategy.products.substitution import substituted
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -34,9 +36,9 @@ def forms(source: Program, processor: Device) -> Iterator[Form]:
     wide = _expanded(Form(source, ()), processor)
     if wide.directives:
         yield wide
-    p, done = forwarded(source)
-    if done:
-        yield Form(p, done)
+    for p, done in (forwarded(source), substituted(source)):
+        if done:
+            yield Form(p, done)
 
 
 def _expanded(form: Form, processor: Device) -> Form:

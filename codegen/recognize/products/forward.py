@@ -31,7 +31,7 @@ def forward(scop: Scop, tree: Node, name: str) -> tuple[Scop, Node] | None:
     if len(copies) == 1 and len(scop.statements) > 1 and _allowed(scop, tree, copies[0], name):
         after = _replaced(scop, copies[0], name)
         gone = {s.name for s in scop.statements} - {s.name for s in after.statements}
-        rest = _without(tree, gone)
+        rest = without(tree, gone)
         return None if rest is None else (after, rest)
     return None
 
@@ -111,10 +111,11 @@ def _looks(
 
 def _object(s: Statement, copy: Statement) -> isl.Map:
     """Instances of a user to the copy of the same object."""
-    return relation_of(_prefix(s, copy)).intersect_domain(s.domain)
+    return relation_of(prefix(s, copy)).intersect_domain(s.domain)
 
 
-def _prefix(s: Statement, copy: Statement) -> isl.MultiPwAff:
+def prefix(s: Statement, copy: Statement) -> isl.MultiPwAff:
+    """Instances of a statement to those of one with its outer iterators alone."""
     space, target = s.domain.get_space(), copy.domain.get_space()
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
     for k in range(len(copy.iterators)):
@@ -136,7 +137,7 @@ def _redirected(s: Statement, copy: Statement, name: str) -> Statement:
     if all(a.array != name for a in s.accesses):
         return s
     target = copy.accesses[copy.target]
-    index = target.index.pullback_multi_pw_aff(_prefix(s, copy))
+    index = target.index.pullback_multi_pw_aff(prefix(s, copy))
     relation = relation_of(index)
 
     def moved(a: Access) -> Access:
@@ -157,14 +158,14 @@ def _is_idle(s: Statement) -> bool:
     )
 
 
-def _without(node: Node, gone: set[str]) -> Node | None:
+def without(node: Node, gone: set[str]) -> Node | None:
     """The tree without some statements."""
     if isinstance(node, Leaf):
         return None if node.stmt in gone else node
     if isinstance(node, Seq):
-        parts = [p for p in (_without(k, gone) for k in kids(node)) if p is not None]
+        parts = [p for p in (without(k, gone) for k in kids(node)) if p is not None]
         return seq(parts) if parts else None
-    child = _without(node.child, gone)
+    child = without(node.child, gone)
     if child is None:
         return None
     if isinstance(node, Hold):

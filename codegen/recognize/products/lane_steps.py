@@ -188,6 +188,8 @@ class _Lowering:
         where = self._side(e)
         if where:
             return self._leaf(e, where)
+        if isinstance(e, Cast) and e.ctype is not None and self._holds(e.arg, e.ctype):
+            return self.value(e.arg)
         self._fits(e)
         if isinstance(e, Cast):
             return self.value(e.arg)
@@ -246,6 +248,15 @@ class _Lowering:
             raise NoStep(f"a part of it is computed in {t.shown}, not {self.kind.shown}")
         if isinstance(e, Cast) and t.is_int and (t.bits < 32 or self._cuts(e, t)):
             raise NoStep(f"it is cut to {t.shown} in between")
+
+    def _holds(self, e: Expr, t: CType) -> bool:
+        """Whether a conversion to the integer type `t` changes nothing: bits of its elements, and one of several."""
+        if isinstance(e, Binary) and e.op in _BITS:
+            return self._holds(e.left, t) and self._holds(e.right, t)
+        if isinstance(e, Ternary):
+            return self._holds(e.yes, t) and self._holds(e.no, t)
+        own = self.scop.arrays[self.s.accesses[e.access].array].elem if isinstance(e, Ref) else None
+        return own is not None and t.is_int and (own.kind, own.bits, own.signed) == (t.kind, t.bits, t.signed)
 
     def _cuts(self, e: Cast, t: CType) -> bool:
         """Does the cast drop bits that the working type would keep?"""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import islpy as isl
 
+from codegen.recognize.access.instances import fixed
 from codegen.record import record
 from codegen.report.html.draw import arrow, dot, line, text
 from codegen.report.html.model import Picture, SvgElement
-from codegen.report.sample import Sample, fixed, span
+from codegen.report.sample import Sample, span
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement

@@ -4,7 +4,8 @@
 #   tilewright_generate(app SOURCES smooth.c OPTIONS --machine native)
 #
 # generates smooth.tw.c in the build folder and adds it to the target; C++ sources keep their ending, too. Include
-# folders and definitions of the target reach the generator. Tilewright_COMMAND, a list, may be set to run another
+# folders and definitions of the target reach the generator, and so do compile options that are no generator
+# expressions. Tilewright_COMMAND, a list, may be set to run another
 # tilewright.
 
 if(CMAKE_VERSION VERSION_LESS 3.20)
@@ -52,6 +53,18 @@ function(tilewright_generate target)
     cmake_path(GET input PARENT_PATH input_folder)
     cmake_path(GET output PARENT_PATH output_folder)
     file(MAKE_DIRECTORY "${output_folder}")
+    # Flags that change the meaning of C; those in generator expressions are for OPTIONS.
+    set(language CXX)
+    if(ending STREQUAL ".c")
+      set(language C)
+    endif()
+    string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_${language}_FLAGS} ${CMAKE_${language}_FLAGS_${type}}")
+    get_target_property(own "${target}" COMPILE_OPTIONS)
+    if(own)
+      list(APPEND flags ${own})
+    endif()
+    list(FILTER flags INCLUDE REGEX "^-(f|m|std=|Ofast)")
     # A result that did not change keeps its time. Ninja knows how to deal with that; make would ask again each time.
     set(touch)
     if(NOT CMAKE_GENERATOR MATCHES "Ninja")
@@ -62,7 +75,7 @@ function(tilewright_generate target)
       COMMAND "${CMAKE_COMMAND}" -E env ${compilers}
         ${Tilewright_COMMAND} gen --line
         "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${macros}>:-D$<JOIN:${macros},;-D>>"
-        ${arg_OPTIONS} "${input}" -o "${output}" -MD -MF "${output}.d"
+        ${flags} ${arg_OPTIONS} "${input}" -o "${output}" -MD -MF "${output}.d"
       ${touch}
       DEPENDS "${input}"
       DEPFILE "${output}.d"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from codegen.patterns import pattern
 from codegen.record import record
 from codegen.scop.dialect import STANDARD, Dialect, FlagRefusal
-from codegen.source.dialect.flags import FLAGS, MODELLED, REFUSED
+from codegen.source.dialect.flags import FLAGS, MODELLED, OF_REALS, REFUSED
 from codegen.source.layout.linemap import LineMap
 from codegen.source.macro_tables import Change
 from codegen.source.preprocess import Preprocessed
@@ -49,12 +49,12 @@ def dialect_of(words: Iterable[str], macros: Mapping[str, str]) -> Dialect:
         if builtin := _BUILTIN.fullmatch(word):
             unknown.pop(builtin[2], None)
             unknown |= dict.fromkeys([builtin[2]] if builtin[1] else [])
-        for flag in FLAGS if word.startswith(("-f", "-m", "-O", "-q", "-cl")) else ():
+        for flag in FLAGS if word.startswith(("-f", "-m", "-O", "-q", "-cl", "-std=", "-ansi")) else ():
             if re.fullmatch(flag.words, word):
                 facts |= {name: _Fact(value, word) for name, value in flag.sets.items()}
     facts |= _as_compiled(facts, macros)
     modelled = {n: facts[n].value if n in facts else usual for n, usual in MODELLED.items()}
-    refused = (FlagRefusal(facts[n].word, *REFUSED[n]) for n in REFUSED if n in facts and facts[n].value)
+    refused = (FlagRefusal(facts[n].word, *REFUSED[n], n in OF_REALS) for n in REFUSED if n in facts and facts[n].value)
     return replace(STANDARD, **modelled, unknown=frozenset(unknown), refused=tuple(dict.fromkeys(refused)))
 
 
@@ -74,6 +74,11 @@ def _as_compiled(facts: Mapping[str, _Fact], macros: Mapping[str, str]) -> dict[
     if "_OPENMP" in macros:
         found["openmp"] = _Fact(True, "")
     return found
+
+
+def speaks_of_openmp(words: Iterable[str]) -> bool:
+    """Whether a compiler's words say if it obeys OpenMP."""
+    return any(re.fullmatch("-(f|fno-|q)openmp(=.*)?", w) for w in words)
 
 
 def predefined(changes: Iterable[Change]) -> dict[str, str]:

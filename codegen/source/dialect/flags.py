@@ -25,6 +25,7 @@ MODELLED: Mapping[str, bool] = {
     "known_library": True,
     "math_errno": True,
     "finite_loops": True,
+    "narrow": False,
     "openmp": False,
 }
 
@@ -70,15 +71,18 @@ REFUSED: Mapping[str, tuple[str, str]] = {
         "members of structs have another byte order than their types",
         "compile the file without it",
     ),
-    "narrow": (
-        "`long` and pointers have 32 bits, generated code counts on 64",
-        "compile for a processor and an ABI of 64 bits",
+    "before_c99": (
+        "generated code is C99",
+        "compile it with -std=gnu99 or newer",
     ),
     "other_long_double": (
         "`long double` has another size than the model counts on",
         "compile the file without it",
     ),
 }
+
+# Those of them that are about floating-point arithmetic.
+OF_REALS = frozenset(("rounding", "exceptions", "signaling_nans", "extended_precision", "single_constants"))
 
 _FINITE = "no NaN or infinity: generated code asks for none, and keeps more rules of arithmetic than it has to"
 _LICENCE = "allows the compiler what generated code does not make use of"
@@ -127,6 +131,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-fsso-struct=native", {"other_byte_order": False}),
     Flag("-m(32|x32|16)|-mabi=(ilp32.*|32|n32|o64|eabi)", {"narrow": True}),
     Flag("-m64|-mabi=(lp64.*|64|sysv|ms)", {"narrow": False}),
+    Flag("-std=((c|gnu)(89|90)|iso9899:(1990|199409))|-ansi", {"before_c99": True}),
+    Flag("-std=(c|gnu|iso9899:)(99|9x|1[0-9x]|2[0-9x]|199|20).*", {"before_c99": False}),
     Flag("-mlong-double-(64|80|128)|-mabi=(ibm|ieee)longdouble", {"other_long_double": True}),
 )  # fmt: skip
 

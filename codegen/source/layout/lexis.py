@@ -12,15 +12,17 @@ from codegen.patterns import pattern
 
 STRING = r'"[^"\\\n]*(?:\\(?:\r\n|[\s\S])[^"\\\n]*)*"'
 CHAR = r"'[^'\\\n]*(?:\\(?:\r\n|[\s\S])[^'\\\n]*)*'"
-COMMENT = r"/\*[\s\S]*?(?:\*/|\Z)|//[^\\\n]*(?:\\(?:\r\n|[\s\S])[^\\\n]*)*"
+COMMENT = r"/\*[\s\S]*?(?:\*/|\Z)|//[^\\\n]*(?:\\(?:[ \t\f\v]*\r?\n|[\s\S])[^\\\n]*)*"
+# A raw string of C++, and of C with GNU extensions; the name of its group lets it stand in a pattern once.
+RAW = r'(?<![\w$])(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\([\s\S]*?\)(?P=delimiter)"'
 
 IDENT = pattern(r"[A-Za-z_$][\w$]*")
-SPLICE = pattern(r"\\\r?\n")
+SPLICE = pattern(r"\\[ \t\f\v]*\r?\n")
 
 # In preprocessed text a line that starts with `#` and a number is a marker, any other is a pragma.
 MARKER = pattern(r'^#(?:[ \t]*line)?[ \t]*(\d+)(?:[ \t]+"([^"\\\n]*(?:\\.[^"\\\n]*)*)")?([ \t\d]*)$', re.M)
 
-_COMMENT_OR_LITERAL = pattern(f"(?P<comment>{COMMENT})|{STRING}|{CHAR}")
+_COMMENT_OR_LITERAL = pattern(f"(?P<comment>{COMMENT})|{RAW}|{STRING}|{CHAR}")
 _NOT_SPACE = pattern(r"[^\s]")
 _MARKER_OR_INK = pattern(r"^(#[ \t]*(?:line[ \t]*)?\d[^\n]*)|[^\s]", re.M)
 _SEPARATOR = pattern(r"'(?<=[0-9a-fA-F]')(?=[0-9a-fA-F])")
@@ -31,7 +33,8 @@ _NESTING = pattern(rf"[()\[\]{{}}]|^[ \t]*#[^\n]*|{STRING}|{CHAR}", re.M)
 
 # A directive runs to the end of its logical line; a comment that starts on it may run further.
 DIRECTIVES = re.compile(
-    rf"^(?P<indent>[ \t\f\v]*)(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)|{COMMENT}|{STRING}|{CHAR}",
+    rf"^(?P<indent>[ \t\f\v]*)(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\[ \t\f\v]*\r?\n|[^\n])*)"
+    rf"|{COMMENT}|{RAW}|{STRING}|{CHAR}",
     re.M,
 )
 

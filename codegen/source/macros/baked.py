@@ -29,8 +29,9 @@ _VALUE = re.compile(r"=[^,;{}]*")
 class Baked:
     """The user's macros that a region depends on, by name; its conditionals and the branches taken in them.
 
-    `text` is the region's own, which the groups are of. `known` is what is defined where the region begins, `fixed` are
-    the names that the file itself defines, whatever the options, `elsewhere` those that declarations in headers use.
+    `threads` is the directive for whether OpenMP was there, where the region is another one otherwise. `text` is its
+    own, which the groups are of. `known` is what is defined where the region begins, `fixed` are the names that the
+    file itself defines, whatever the options, `elsewhere` those that declarations in headers use.
     """
 
     macros: Mapping[str, Macro]
@@ -40,6 +41,7 @@ class Baked:
     groups: tuple[ConditionalGroup, ...] = ()
     taken: frozenset[int] = frozenset()
     elsewhere: frozenset[str] = frozenset()
+    threads: str = ""
 
 
 def baked(pre: Preprocessed, source: str, slices: Sequence[RegionSlice], cpp: CppOptions) -> dict[int, Baked]:

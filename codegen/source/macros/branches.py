@@ -122,6 +122,11 @@ def printed(groups: Sequence[ConditionalGroup], inside: Callable[[Branch], str])
     return out
 
 
+def directives_in(groups: Sequence[ConditionalGroup]) -> list[str]:
+    """The directives that open branches."""
+    return [d for g in groups for b in g.branches for d in (b.directive, *directives_in(b.groups))]
+
+
 def active(text: str, groups: Sequence[ConditionalGroup], seen: frozenset[int]) -> str:
     """The text with the branches that were not taken blanked."""
     for g in groups:

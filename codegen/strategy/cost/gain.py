@@ -3,8 +3,12 @@ that nobody asked to transform (`--auto`)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.machine import Machine
-from codegen.plan.model import Directive, Distribute, Forward, Parallel, Plan, Schedule, StoreIn, Unskew, Vector
+from codegen.machine.believable import most_gain
+from codegen.plan import model as m
+from codegen.plan.model import Directive, Parallel, Pipeline, Plan, Schedule
 from codegen.recognize.access.domain_shape import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -17,25 +21,31 @@ from codegen.transform.program import Program
 WORTH = 1.1
 # These keep the loops, or move them: what that brings, the model sees. It does not look at tiles, products and values
 # in registers, which are planned only where they pay.
-_SEEN = (Schedule, Distribute, Forward, Unskew, Parallel, StoreIn, Vector)
+_SEEN = (Schedule, m.Distribute, m.Forward, m.Unskew, Parallel, m.StoreIn, m.Vector)
 
 
 @record
 class Gain:
-    """Cycles of the source with parameters of SIZE; how many times as fast the result is, None where the model cannot
-    say; and why it is not worth it, if so."""
+    """Cycles of the source with parameters of SIZE; how many times as fast the result is on so many cores, None where
+    the model cannot say; and why it is not worth it, if so."""
 
     work: float
     factor: float | None
     against: str = ""
+    cores: int = 1
 
 
 def too_little(source: Program, machine: Machine) -> Gain | None:
     """What is said of a nest with little to do whatever the parameters are; None where it may have more."""
-    most = _instances(source.scop)
-    if most is None or most >= PARALLEL_MIN:
-        return None
-    return Gain(cycles(source, machine), None, f"its loops are short: at most {most} statements run")
+    most = _instances(source.scop, False)
+    if most is not None and most < PARALLEL_MIN:
+        return Gain(cycles(source, machine), None, f"its loops are short: at most {most} statements run")
+    most = _instances(source.scop, True)
+    if most is not None and most < PARALLEL_MIN:
+        reasons = ", ".join(source.scop.guard.reasons)
+        words = f"other code holds only where at most {most} statements run{f' ({reasons})' if reasons else ''}"
+        return Gain(cycles(source, machine), None, words)
+    return None
 
 
 def predicted(
@@ -55,8 +65,11 @@ def predicted(
         return Gain(work, None)
     after = cycles(made, machine, machine.cores, sizes=sizes)
     factor = work / after if after else 1.0
+    cores = machine.cores if any(isinstance(d, (Parallel, Pipeline)) for d in plan.directives) else 1
+    if factor > most_gain(machine, cores, min((a.elem.bytes for a in made.scop.arrays.values()), default=8)):
+        return Gain(work, None)  # the model is wrong on this one
     if factor >= WORTH:
-        return Gain(work, factor)
+        return Gain(work, factor, cores=cores)
     words = f"about {short(work)} cycles with parameters of {SIZE} as written, {short(after)} transformed"
     return Gain(work, factor, words)
 
@@ -65,11 +78,12 @@ def _seen(d: Directive) -> bool:
     return isinstance(d, _SEEN) or is_strip(d)
 
 
-def _instances(scop: Scop) -> int | None:
-    """At most so many statements run; None when parameters decide."""
+def _instances(scop: Scop, guarded: bool) -> int | None:
+    """At most so many statements run, with `guarded` where tests of the result hold; None when parameters decide."""
     total = 0
     for s in scop.statements:
-        most = most_instances(s, ())
+        inside = replace(s, domain=s.domain.intersect_params(scop.guard.valid)) if guarded else s
+        most = most_instances(inside, ())
         if most is None:
             return None
         total += most

@@ -16,7 +16,8 @@ def _machine(g: CoreGroup) -> str:
     slow = ", ".join(f"{{ {b}, {f:g} }}" for b, f in g.slow_blocks) or "{ 0, 0 }"
     rows = (
         f'.name = "{g.short_name}",',
-        f".ldm_bytes = {g.ldm_bytes}, .lanes = {g.lanes(8)}, .clock_hz = {g.clock_hz:g},",
+        f".ldm_bytes = {g.ldm_bytes}, .cache_bytes = {g.cache_bytes}, .lanes = {g.lanes(8)}, "
+        f".clock_hz = {g.clock_hz:g},",
         f".launch = {g.launch:g}, .barrier = {g.barrier:g}, .mesh_start = {g.message_latency:g}, "
         f".mesh_rate = {g.message_bytes:g},",
         f".issue = {g.issue:g}, .startup = {g.startup:g}, .command = {g.command:g}, .row = {g.row:g}, "

@@ -15,7 +15,7 @@ from codegen.record import record
 from codegen.source.write import read_source
 from codegen.sunway.emulation.host import compile_program, run_program
 from codegen.sunway.plan.launch_options import OTHERS
-from codegen.sunway.plan.machine import group_for
+from codegen.sunway.plan.machine import KB, group_for, group_of
 
 
 @record
@@ -52,13 +52,14 @@ def _main(header: str, options: GenOptions) -> str:
     count = 1
     for n in options.threads.split(","):
         count *= int(n)
+    group = group_of(options)
     lines = ["#include <stdlib.h>", "#include <string.h>", "#include <athread.h>",
              "static double value(int n, char **v, const char *name) {",
              "  for (int k = 1; k < n; k++) { char *e = strchr(v[k], '=');",
              "    if (e && !strncmp(v[k], name, (size_t)(e - v[k])) && !name[e - v[k]]) return atof(e + 1); }",
              "  return 1; }",
              "int main(int argc, char **argv) {", "  (void)value;",
-             f'  sw_made_for("{group_for(options.machine).short_name}", __FILE__);', "  athread_init();",
+             f'  sw_made_for("{group.short_name}", {group.cache_bytes // KB}, __FILE__);', "  athread_init();",
              f"  athread_set_num_threads({count});", "  char chosen[1000] = {0};"]  # fmt: skip
     for when, body, name in re.findall(r"(?:/\* if ([^/]*?) \*/\s*)?typedef struct \{(.*?)\} (\w+);", header, re.S):
         lines.append(f"  {{ static {name} a; long at = 1L << 32;")
@@ -99,7 +100,7 @@ def predict(
     program: Path, sizes: Mapping[str, int], machine: str = "generic", trace: Path | None = None, limit: float = 300
 ) -> Prediction:
     """Run a model for these sizes. Raises LimitPassed where that takes more than so many seconds."""
-    env = {"SW_MODEL": "1", **({"SW_TRACE": str(trace)} if trace else {})}
+    env = {"SW_MODEL": "1", "SW_MACHINE": "", "SW_LDM_CACHE": "", **({"SW_TRACE": str(trace)} if trace else {})}
     ran = run_program(program, [f"{k}={v}" for k, v in sizes.items()], env, limit)
     assert ran.code == 0, ran.err
     cycles = ran.counts["cycles"]

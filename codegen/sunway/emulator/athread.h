@@ -17,9 +17,10 @@ int __real_athread_spawn(void *f, void *arg);
 
 void sw_kernel_name(const char *name);
 
-/* What a generated file is for. Without one SW_MACHINE=sw26010-pro in the environment chooses the newer machine. */
+/* What a generated file is for: a machine, and KB of local memory that are a data cache. Without one SW_MACHINE and
+ * SW_LDM_CACHE in the environment say so. */
 #define SW_EMULATOR 1
-void sw_made_for(const char *machine, const char *file);
+void sw_made_for(const char *machine, int cache, const char *file);
 
 /* What the emulator counted since the last athread_init. */
 typedef struct {

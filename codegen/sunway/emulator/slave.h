@@ -37,6 +37,8 @@ void ldm_free(void *p, size_t bytes);
 /* This core's own stores to main memory are there before anything that follows. */
 void sw_fence(void);
 #define memb() sw_fence()
+/* What this core has stored in main memory by itself leaves its data cache, which is empty then. */
+void flush_slave_cache(void);
 #define ldm_malloc(bytes) sw_ldm_malloc(bytes, __FILE__, __LINE__)
 
 /* Bytes of main memory that live in this core's local memory, across barriers: no other core may touch them meanwhile. */

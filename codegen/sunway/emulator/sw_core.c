@@ -96,6 +96,9 @@ static void enter(void)
   c->begun = 1;
   routine(argument);
   sw_drain(c);
+  if (sw_cache && c->unfenced)
+    sw_fail("memb", c->file ? c->file : "athread", c->line,
+            "a core ends with stores of its own in its data cache, without flush_slave_cache and memb");
   if (c->held)
     sw_fail("kept", "athread", 0, "%ld bytes are still kept in local memory at the end", c->held);
   c->live = 0;
@@ -108,7 +111,7 @@ static void start(sw_core *c, int id)
   memset(&c->rows, 0, sizeof c->rows);
   memset(&c->columns, 0, sizeof c->columns);
   c->live = 1;
-  c->waiting = c->npending = c->narrivals = c->nsending = c->begun = c->unfenced = 0;
+  c->waiting = c->npending = c->narrivals = c->nsending = c->begun = c->unfenced = c->flushed = 0;
   c->file = NULL;
   c->ldm_heap = 0;
   c->clock = now + sw_now->launch;
@@ -309,7 +312,8 @@ int sw_syn(int s, int mask, const char *file, int line)
   sw_called(file, line);
   me->group = group_of(s, mask, file, line);
   if (me->unfenced)
-    sw_fail("memb", file, line, "a core comes to a barrier with stores to main memory of its own, without memb");
+    sw_fail("memb", file, line, "a core comes to a barrier with stores to main memory of its own, without %s",
+            sw_cache ? "flush_slave_cache and memb" : "memb");
   sw_block(1);
   return 0;
 }

@@ -65,11 +65,12 @@ typedef struct {
   uint32_t *used;       /* this core's time when it last used a word of its local memory */
   uint32_t fences;      /* how often it has waited for its own stores to main memory */
   int unfenced;         /* has it stored there since? */
+  int flushed;          /* has its data cache been written back and emptied since? */
 } sw_core;
 
 typedef struct {
   const char *name;
-  long ldm_bytes, lanes;
+  long ldm_bytes, cache_bytes, lanes; /* cache_bytes: of local memory, a data cache unless a job says otherwise */
   double clock_hz, launch, barrier, mesh_start, mesh_rate;
   double issue, startup;      /* of a core: to give a command, and until its first byte comes */
   double command, row, byte;  /* of the memory controller: for a command, each block of it, and each byte */
@@ -82,6 +83,7 @@ extern int sw_current, sw_threads, sw_model, sw_races, sw_trace, sw_running;
 extern long sw_epoch;
 extern sw_counts sw_totals;
 extern const sw_machine *sw_now;
+extern long sw_cache, sw_local; /* bytes of each core's data cache, and what that leaves of its local memory */
 extern const char *sw_kernel;
 
 void sw_fail(const char *kind, const char *file, int line, const char *format, ...)

@@ -8,7 +8,7 @@
 #include "sw_internal.h"
 #include "sw_shadow.h"
 
-enum { PAGE = 4096, SPARE = 1 << 18 }; /* host stack below the local memory, for the emulator's own calls and overflows */
+enum { PAGE = 4096, LARGEST = 1 << 18, SPARE = 1 << 18 }; /* LARGEST: bytes of local memory of any machine; SPARE: host stack below the local memory, for the emulator's own calls and overflows */
 
 static char *arena;
 static long each;
@@ -16,9 +16,9 @@ static long each;
 /* A core's part: a page that cannot be touched, its stack, its heap. */
 void sw_place(sw_core *c, int id)
 {
-  const long stack = sw_now->ldm_bytes + SPARE;
+  const long stack = LARGEST + SPARE;
   if (!arena) {
-    each = PAGE + stack + sw_now->ldm_bytes;
+    each = PAGE + stack + LARGEST;
     arena = mmap(NULL, (size_t)(CORES * each), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED)
       sw_fail("memory", "athread", 0, "no memory for %d cores", CORES);
@@ -34,7 +34,7 @@ void sw_place(sw_core *c, int id)
   memset(sw_shadow(c->stack), 0, (size_t)(stack / 8));
   /* Local memory holds whatever was left in it: a pattern that no program stores makes use before definition visible. */
   if (!sw_model)
-    sw_poison(c->heap - sw_now->ldm_bytes, sw_now->ldm_bytes);
+    sw_poison(c->heap - sw_local, sw_local);
 }
 
 int sw_whose(const void *p)
@@ -94,9 +94,9 @@ void sw_check_ldm(const void *p, long bytes, const char *name, const char *file,
   const int heap = a >= c->heap && a + bytes <= c->heap + c->ldm_heap;
   if (!heap && (a < c->stack || a + bytes > c->top))
     sw_fail("not-local", file, line, "%s does not lie in local memory", name);
-  if (depth > sw_now->ldm_bytes)
+  if (depth > sw_local)
     sw_fail("ldm-overflow", file, line, "local memory overflows at %s: %ld of %ld bytes are in use", name, depth,
-            sw_now->ldm_bytes);
+            sw_local);
   if (sw_beyond(p, bytes))
     sw_fail("ldm-bounds", file, line, "%ld bytes for %s pass the end of what lies there", bytes, name);
 }
@@ -125,9 +125,9 @@ void *sw_ldm_malloc(size_t bytes, const char *file, int line)
   sw_core *const c = &sw_cores[sw_current];
   sw_called(file, line);
   const long need = (long)(bytes + 31) / 32 * 32, stack = c->top - (char *)__builtin_frame_address(0);
-  if (c->ldm_heap + need + stack > sw_now->ldm_bytes)
+  if (c->ldm_heap + need + stack > sw_local)
     sw_fail("ldm-overflow", file, line, "local memory overflows: ldm_malloc of %zu bytes with %ld of %ld in use", bytes,
-            c->ldm_heap + stack, sw_now->ldm_bytes);
+            c->ldm_heap + stack, sw_local);
   void *const p = c->heap + c->ldm_heap;
   c->ldm_heap += need;
   sw_poison(p, need);

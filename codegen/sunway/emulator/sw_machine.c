@@ -7,6 +7,7 @@ static const sw_machine machines[] = {
 #include "sw_figures.h"
 };
 const sw_machine *sw_now = &machines[0];
+long sw_cache, sw_local;
 static const char *chosen; /* what has said so: SW_MACHINE, or a file of the program */
 
 static const sw_machine *named(const char *machine)
@@ -17,19 +18,26 @@ static const sw_machine *named(const char *machine)
   return NULL;
 }
 
-__attribute__((constructor)) static void choose(void)
+static void choose(const sw_machine *machine, long cache)
 {
-  const char *name = getenv("SW_MACHINE");
-  if (!name || !*name)
-    return;
-  chosen = "SW_MACHINE";
-  sw_now = named(name);
-  if (!sw_now)
+  sw_now = machine;
+  sw_cache = cache;
+  sw_local = machine->ldm_bytes - cache;
+}
+
+/* SW_MACHINE, and SW_LDM_CACHE in KB, are for launches that nobody has generated. */
+__attribute__((constructor)) static void asked(void)
+{
+  const char *const name = getenv("SW_MACHINE"), *const cache = getenv("SW_LDM_CACHE");
+  const sw_machine *const machine = name && *name ? named(name) : &machines[0];
+  if (!machine)
     sw_fail("machine", "athread", 0, "SW_MACHINE is %s: there are %s and %s", name, machines[0].name, machines[1].name);
+  chosen = name && *name ? "SW_MACHINE" : NULL;
+  choose(machine, cache && *cache && machine->cache_bytes ? atol(cache) * 1024 : machine->cache_bytes);
 }
 
 /* All of a program is for one machine, which does not change once its cores have run. */
-void sw_made_for(const char *machine, const char *file)
+void sw_made_for(const char *machine, int cache, const char *file)
 {
   const sw_machine *const wanted = named(machine);
   const char *const before = chosen ? chosen : "a launch before";
@@ -42,8 +50,12 @@ void sw_made_for(const char *machine, const char *file)
   if (wanted != sw_now && (chosen || sw_totals.launches))
     sw_fail("machine", file, 0, "generated for %s, and %s is for %s: generate all files of a program with one --machine%s",
             machine, before, sw_now->name, chosen ? "" : ", or set SW_MACHINE for launches of your own");
-  sw_now = wanted;
-  chosen = chosen ? chosen : file;
+  if (cache * 1024L != sw_cache && ((chosen && strcmp(chosen, "SW_MACHINE")) || sw_totals.launches))
+    sw_fail("machine", file, 0, "generated for a data cache of %d KB, and %s is for one of %ld KB: generate all files of a "
+            "program with one --ldm-cache%s", cache, before, sw_cache / 1024,
+            sw_totals.launches ? ", or set SW_LDM_CACHE for launches of your own" : "");
+  choose(wanted, cache * 1024L);
+  chosen = chosen && strcmp(chosen, "SW_MACHINE") ? chosen : file;
 }
 
 static double controller; /* when the memory controller is free again */

@@ -17,6 +17,7 @@ typedef struct page {
   /* time << 7 | core; core SEVERAL: several, and the number of an epoch. keeper: wrote no change */
   uint32_t writer[PAGE], keeper[PAGE], reader[PAGE];
   uint32_t stored[PAGE]; /* directly: number of the fence before << 7 | core, plus one */
+  uint32_t put[PAGE];    /* the same of commands, for the data cache, which does not see them */
   uint16_t site[PAGE];   /* where it was last written */
   uint8_t holder[PAGE];  /* the core, plus one, that keeps this word in its local memory across barriers */
 } page;
@@ -155,10 +156,11 @@ void sw_touch(int write, const char *mem, const char *ldm, long len, long stride
       page *const p = find(word / PAGE);
       for (uintptr_t at = word % PAGE; at < PAGE && k < bsize; at++, k += WORD) {
         if (p->stored[at] == fence_of(me))
-          sw_fail("memb", file, line, "a transfer of %s touches what this core has stored directly, without memb between",
-                  name);
+          sw_fail("memb", file, line, "a transfer of %s touches what this core has stored directly, without %s between",
+                  name, sw_cache ? "flush_slave_cache and memb" : "memb");
         one_word(p, at, write, write && memcmp(mem + k, ldm + done + k, WORD), file, line, name);
         p->site[at] = write ? here : p->site[at];
+        p->put[at] = write ? fence_of(me) : p->put[at];
       }
     }
 }
@@ -174,10 +176,14 @@ void sw_direct(int write, const char *mem, long len)
     page *const p = find(word / PAGE);
     const uintptr_t at = word % PAGE;
     one_word(p, at, write, write, file, me->line, write ? "a direct store" : "a direct load");
+    if (!write && sw_cache && p->put[at] == fence_of(me))
+      sw_fail("memb", file, me->line, "after this, a load may find in the data cache what was there before a put of this core, "
+              "without flush_slave_cache and memb between");
     if (write) {
       p->stored[at] = fence_of(me);
       p->site[at] = site(file, me->line);
       me->unfenced = 1;
+      me->flushed = 0;
     }
   }
 }
@@ -185,9 +191,13 @@ void sw_direct(int write, const char *mem, long len)
 void sw_fence(void)
 {
   sw_core *const me = &sw_cores[sw_current];
+  if (sw_cache && !me->flushed)
+    return; /* what it waits for has not left the data cache */
   me->fences++;
-  me->unfenced = 0;
+  me->unfenced = me->flushed = 0;
 }
+
+void flush_slave_cache(void) { sw_cores[sw_current].flushed = 1; }
 
 /* -- the management core ------------------------------------------------------------------------------------------- */
 

@@ -98,9 +98,9 @@ static void watch(int write, const char *p, long bytes)
   const char *const behind = sw_beyond(p, bytes);
   if (behind)
     sw_fail("ldm-bounds", file, me->line, "after this, %s of %ld bytes lies behind the end of %s", what, bytes, behind);
-  if ((const char *)__builtin_frame_address(0) < me->lowest && sw_depth(me, __builtin_frame_address(0)) > sw_now->ldm_bytes)
+  if ((const char *)__builtin_frame_address(0) < me->lowest && sw_depth(me, __builtin_frame_address(0)) > sw_local)
     sw_fail("ldm-overflow", file, me->line, "after this, local memory overflows: %ld of %ld bytes are in use",
-            sw_totals.ldm_peak, sw_now->ldm_bytes);
+            sw_totals.ldm_peak, sw_local);
   sw_in_flight(me, write, p, bytes);
   sw_use(me, p, bytes);
 }

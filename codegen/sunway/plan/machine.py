@@ -10,6 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from codegen.diagnostics import InputError, Loc
 from codegen.options import GenOptions
 from codegen.record import record
 
@@ -52,6 +53,7 @@ class CoreGroup:
     columns: int
     clock_hz: float
     ldm_bytes: int
+    cache_bytes: int  # of local memory that are a data cache, which direct loads and stores go through
     reserve: int  # for stack, arguments and reply words
     vector_bits: int
     registers: int
@@ -118,6 +120,7 @@ def _read(data: Mapping[str, Any]) -> CoreGroup:
     )  # fmt: skip
 
 
+KB = 1024
 SW26010 = groups()["sw26010-cpe"]
 SW26010_PRO = groups()["sw26010-pro-cpe"]
 
@@ -128,6 +131,12 @@ def group_for(machine: str) -> CoreGroup:
 
 
 def group_of(options: GenOptions) -> CoreGroup:
-    """The core group that code is generated for, as options have it used."""
+    """The core group that code is generated for, as options have it used: local memory is what the data cache leaves.
+    Raises InputError where the machine has no such cache."""
     group, fuses = group_for(options.machine), options.fp_contract != "off"
-    return replace(group, fuses=fuses, management=replace(group.management, fuses=fuses))
+    cache = int(options.ldm_cache) * KB if options.ldm_cache else group.cache_bytes
+    if cache and not group.cache_bytes:
+        why = f"the cores of {group.short_name} have no data cache, so --ldm-cache cannot be {options.ldm_cache}"
+        raise InputError("no-data-cache", why, Loc("--ldm-cache"), f"leave it out, or say --machine {SW26010_PRO.name}")
+    used = replace(group, cache_bytes=cache, ldm_bytes=group.ldm_bytes - cache)
+    return replace(used, fuses=fuses, management=replace(group.management, fuses=fuses))

@@ -91,6 +91,18 @@ def stored_directly(scop: Scop, node: SNode) -> frozenset[str]:
     )  # fmt: skip
 
 
+def loaded_directly(scop: Scop, node: SNode) -> frozenset[str]:
+    """Arrays that a staged tree loads from in main memory, without a buffer between; sums load what they add to."""
+    keys = frozenset[tuple[int, int]]().union(*(b.keys for b in buffers_of(node)))
+    return frozenset(
+        a.array
+        for n in staged_nodes(node) if isinstance(n, Instance)
+        for k, a in enumerate(scop.statement(n.stmt).accesses)
+        if (id(n), k) not in keys and not scop.arrays[a.array].inside
+        and (not a.write or scop.statement(n.stmt).op != "=")
+    )  # fmt: skip
+
+
 def declared_bytes(scop: Scop, kernel: CNode) -> dict[str, int]:
     """Bytes of the region's own variables that are kept in local memory, by name."""
     out: dict[str, int] = {}

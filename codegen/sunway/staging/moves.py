@@ -39,7 +39,7 @@ def moves(
 
     copy = f"[{now}]" if b.ahead else ""
     # What the kernel has stored there by itself is not ordered with commands.
-    fence = [line(dialect.FENCE)] if b.array in p.stored else []
+    fence = [line(dialect.fence(p.group))] if b.array in p.stored else []
     if b.common and p.grid.count == CORES and not p.group.crts:
         # All cores have their buffer and a reply word of zero before the first of them asks for all.
         fetch = t.commands(dialect.broadcast, p.group, f"{b.name}_ldm", f"&{b.name}_got")
@@ -61,7 +61,10 @@ def moves(
         if p.late(b):
             puts += guarded(*commands, line(f"{b.name}_out = {t.count};"))
         else:
-            puts += guarded(*commands, line(dialect.wait(p.group, f"&{b.name}_put", t.count)))
+            done = [line(dialect.wait(p.group, f"&{b.name}_put", t.count))]
+            # A data cache may have what was there before.
+            done += [line(dialect.fence(p.group))] if p.group.cache_bytes and b.array in p.loaded else []
+            puts += guarded(*commands, *done)
 
 
 def stay_transfers(p: KernelPrinter, b: LocalBuffer, t: DmaTransfer) -> list[SlaveView]:

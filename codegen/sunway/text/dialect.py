@@ -54,7 +54,12 @@ def wait(group: CoreGroup, reply: str, count: str) -> str:
 
 
 BARRIER = "tw_barrier();"
-FENCE = "memb();"  # what this core has stored in main memory by itself is there before anything that follows
+
+
+def fence(group: CoreGroup) -> str:
+    """What this core has stored in main memory by itself is there before anything that follows. With a data cache it
+    leaves that first, and what is loaded afterwards comes from main memory."""
+    return "tw_fence();" if group.cache_bytes else "memb();"
 
 
 def barrier_lines(group: CoreGroup, grid: CoreGrid) -> list[str]:

@@ -17,7 +17,7 @@ from codegen.scop.memo import remember
 from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
-from codegen.target.guards.pointers import pointer_of, table_of
+from codegen.target.guards.pointers import only_pointer, table_of
 from codegen.target.guards.row_tables import RowTable, pointers_text, row_table, table_text
 from codegen.target.guards.spans import (
     cell_text,
@@ -100,6 +100,8 @@ def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
             tested |= {p.one.name: p.one, p.two.name: p.two}
             if p.shown:
                 remarks[_tested(scop, p)] = None
+        elif fixed := next((x for x in hidden if not p.shown and not strict and _is_fixed(scop, x)), None):
+            raise _several_pointers(scop, fixed)
         elif p.shown or strict or any(may_lead_nowhere(scop, x) for x in hidden):
             what = next((x for x in hidden if may_lead_nowhere(scop, x)), hidden[0])
             raise _unknown(scop, what, p.two if what is p.one else p.one, p.shown)
@@ -107,6 +109,8 @@ def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
             remarks |= dict.fromkeys(_assumed(scop, x) for x in hidden)
             tested |= {x.name: x for x in _alike(scop, p)}
     written = _written(scop)
+    if not trust:
+        _check_kept(scop, tested)
     cells = {} if trust else _cells(scop, [scop.arrays[n] for n in sorted(written)])
     over = {n: scop.arrays[n] for names in cells.values() for n in names}
     for cell, names in cells.items():
@@ -120,6 +124,24 @@ def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
     cells = {c: names for c, names in cells.items() if any(n in over for n in names)}
     tested |= over | {n: scop.arrays[n] for n in tables if n in written}
     return _Compared(tested, tables, cells, tuple(remarks))
+
+
+def _is_fixed(scop: Scop, array: Array) -> bool:
+    """Are all pointers on the way to it the same in all iterations of the loops?"""
+    if array.opaque or not array.scattered or may_lead_nowhere(scop, array):
+        return False
+    found = ((a, step) for a in _accesses(scop, array) for step in a.path[:-1] if step.kind in ("sub", "flat"))
+    ways = [a.index.get_pw_aff(step.index) for a, step in found]
+    return not any(x.involves_dims(isl.dim_type.in_, 0, x.dim(isl.dim_type.in_)) for x in ways)
+
+
+def _check_kept(scop: Scop, tested: Mapping[str, Array]) -> None:
+    """Raises Unsupported where a store may change a pointer that lies behind another one."""
+    behind = [x for n, x in tested.items() if (at := table_of(scop, n)) is not None and at.loaded]
+    written = [scop.arrays[n] for n in sorted(_written(scop))]
+    over = [x for x in written if _is_character(scop, x) and not _own(x) and not _alone(scop, x)]
+    if behind and over:
+        raise _changed_pointer(scop, behind[0], over[0])
 
 
 def _tables(scop: Scop, trust: bool, pairs: Sequence[_Pair]) -> dict[str, RowTable]:
@@ -249,7 +271,7 @@ def _accesses(scop: Scop, array: Array) -> list[Access]:
 
 def _same(scop: Scop, one: Array, two: Array) -> bool:
     """Whether two names of the model stand for members of the same elements."""
-    a, b = pointer_of(scop, one.name), pointer_of(scop, two.name)
+    a, b = only_pointer(scop, one.name), only_pointer(scop, two.name)
     return a is not None and b is not None and a.text == b.text
 
 
@@ -389,6 +411,21 @@ def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported
         if array.opaque
         else "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
     )
+
+
+def _several_pointers(scop: Scop, array: Array) -> Unsupported:
+    """Elements behind a few pointers, each of which lies in memory."""
+    words = f"`{array.base}` is found through several pointers in memory: whether it overlaps with other arrays"
+    hint = "copy the pointers to variables before the region, or use --assume-no-alias if nothing overlaps"
+    loc = _accesses(scop, array)[0].loc
+    return Unsupported("alias-unknown", f"{words} cannot be tested before the loops", loc, hint)
+
+
+def _changed_pointer(scop: Scop, array: Array, stored: Array) -> Unsupported:
+    """A pointer behind another one, and stores by which C lets it be changed."""
+    words = f"a store to `{stored.base}` may change the pointers that lead to `{array.base}`"
+    hint = "copy the last pointer to a variable before the region"
+    return Unsupported("alias-unknown", words, _accesses(scop, array)[0].loc, hint)
 
 
 def _hidden(scop: Scop, text: str, other: str) -> Unsupported:

@@ -16,8 +16,8 @@ from codegen.ast.generate import expression
 from codegen.record import record
 from codegen.scop.model import AccessStep, Array, Scop
 from codegen.scop.unconditional import certain
-from codegen.target.guards.pointers import table_of
-from codegen.target.guards.spans import Uses, bound_text, bounds, may_lead_nowhere, uses_of
+from codegen.target.guards.pointers import is_row, table_of
+from codegen.target.guards.spans import Uses, bound_text, bounds, is_loaded, may_lead_nowhere, uses_of
 from codegen.target.text.cexpr import IntPrinter
 
 
@@ -54,12 +54,9 @@ def row_table(scop: Scop, array: Array) -> RowTable | None:
 def _shape(path: Sequence[AccessStep]) -> tuple[str, str] | None:
     """The members from an entry of the table to the pointer, and the stride of elements behind it. Steps do not tell
     which of them follow a pointer: with one subscript behind the first, it is that one."""
-    if len(path) < 2 or path[0].kind != "sub" or path[-1].kind not in ("sub", "flat"):
+    if not is_row(path):
         return None
-    between = path[1:-1]
-    if any(step.kind != "member" or step.count for step in between):
-        return None
-    return "".join(f".{step.text}" for step in between), path[-1].strides[0] if path[-1].kind == "flat" else ""
+    return "".join(f".{step.text}" for step in path[1:-1]), path[-1].strides[0] if path[-1].kind == "flat" else ""
 
 
 def _touched(scop: Scop, uses: Uses, pos: int) -> isl.Set | None:
@@ -98,7 +95,7 @@ def table_text(scop: Scop, arrays: Sequence[Array], table: RowTable, ints: IntPr
     some = _pairs_below([first], [past]).intersect(
         _pairs_below(bounds(uses, table.column, False), bounds(uses, table.column, True))
     )
-    if table.row == f"{table.text}[0]" and "->" not in table.text and some.is_subset(table.touched.params()):
+    if table.row == f"{table.text}[0]" and not is_loaded(table.text) and some.is_subset(table.touched.params()):
         return text  # nothing but an address is computed where there are no rows
     test = _where_rows(scop, table, ints)
     return f"({test} ? {text} : tw_line(TW_NOWHERE))" if test else text
@@ -107,7 +104,7 @@ def table_text(scop: Scop, arrays: Sequence[Array], table: RowTable, ints: IntPr
 def pointers_text(scop: Scop, table: RowTable, ints: IntPrinter) -> str:
     """The memory of the pointers themselves, as an entry of the test's list."""
     text = f"TW_SPAN({table.text}, {', '.join(_rows(table, ints))})"
-    test = _where_rows(scop, table, ints) if "->" in table.text else ""
+    test = _where_rows(scop, table, ints) if is_loaded(table.text) else ""
     return f"({test} ? {text} : TW_NOWHERE)" if test else text
 
 

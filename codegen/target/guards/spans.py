@@ -13,9 +13,9 @@ from codegen.frontend.expressions.affine import constant_of
 from codegen.recognize.access.reach import reach
 from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.model import Access, Array, Scop, Statement
-from codegen.scop.unconditional import followed, leads, may_be_skipped
+from codegen.scop.unconditional import certain, followed, leads, may_be_skipped
 from codegen.target.guards.computed_parameters import condition_expr
-from codegen.target.guards.pointers import pointer_of, table_of
+from codegen.target.guards.pointers import only_pointer, table_of
 from codegen.target.text.cexpr import IntPrinter
 
 Uses = Sequence[tuple[Statement, Access]]
@@ -29,7 +29,7 @@ def span_pointer(scop: Scop, array: Array) -> str:
         return ""
     if array.rank == 0 and not array.opaque:
         return f"&{array.base}"
-    at = pointer_of(scop, array.name)
+    at = only_pointer(scop, array.name)
     return "" if at is None or may_lead_nowhere(scop, array) else at.text
 
 
@@ -42,7 +42,7 @@ def start_pointer(scop: Scop, array: Array) -> str:
     if at is None or (array.opaque and array.scattered) or any(x.base == array.base for x in _others(scop, array)):
         return ""
     uses = (s.instances(a).params() for s, a in uses_of(scop, [array]))
-    return at.text if "->" not in at.text or is_followed(scop, at.text, uses) else ""
+    return at.text if not is_loaded(at.text) or is_followed(scop, at.text, uses) else ""
 
 
 def _others(scop: Scop, array: Array) -> list[Array]:
@@ -51,12 +51,17 @@ def _others(scop: Scop, array: Array) -> list[Array]:
 
 
 def may_lead_nowhere(scop: Scop, array: Array) -> bool:
-    """Is the pointer to the elements in a struct that the region need not follow wherever it uses the elements, as
-    data decide? Then it may not be read ahead of the loops."""
+    """Is the pointer to the elements in memory that the region need not look at wherever it uses the elements, as data
+    decide? Then it may not be read ahead of the loops."""
     at = None if array.opaque and not _bounded(scop, array) else table_of(scop, array.name)
-    if at is None or "->" not in at.text:
+    if at is None or not is_loaded(at.text):
         return False
     return not is_followed(scop, at.text, (s.instances(a).params() for s, a in uses_of(scop, [array])))
+
+
+def is_loaded(pointer: str) -> bool:
+    """Whether it takes a read through a pointer to know a pointer, given as C text."""
+    return "->" in pointer or "[" in pointer
 
 
 def is_followed(scop: Scop, text: str, uses: Iterable[isl.Set]) -> bool:
@@ -68,6 +73,8 @@ def is_followed(scop: Scop, text: str, uses: Iterable[isl.Set]) -> bool:
 def _where(scop: Scop, text: str) -> isl.Set | None:
     """For which parameters the source follows the pointers on the way to a member for sure; None for all, as far as
     the guard of the region lets the fast version run."""
+    if "[" in text:
+        return _where_read(scop, text)
     lead = text.rpartition("->")[0] + "->"
     if any(p.asked and p.text.startswith(lead) for p in scop.params):
         return None  # read ahead of the loops
@@ -80,11 +87,21 @@ def _where(scop: Scop, text: str) -> isl.Set | None:
     return where.coalesce()
 
 
+def _where_read(scop: Scop, text: str) -> isl.Set:
+    """For which parameters the source surely has an access behind a pointer, and reads all pointers on the way."""
+    behind = {n for n in scop.arrays if (at := table_of(scop, n)) is not None and at.text == text}
+    where = isl.Set.empty(scop.context.get_space())
+    for s, a in scop.accesses():
+        if a.array in behind and certain(s, a):
+            where = where.union(s.instances(a).params())
+    return where.coalesce()
+
+
 def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
     """From which element on, and up to which, arrays behind the same pointer are touched."""
     name = span_pointer(scop, arrays[0]) or start_pointer(scop, arrays[0])
     text = _opaque_span(scop, arrays, name) if any(x.opaque for x in arrays) else _span(scop, arrays, name, ints)
-    reached = _reached(scop, name, ints) if "->" in name else ""
+    reached = _reached(scop, name, ints) if is_loaded(name) else ""
     return f"({reached} ? {text} : TW_NOWHERE)" if reached else text
 
 

@@ -61,7 +61,7 @@ def peak(path: Path, elem: str, seconds: float, busy: bool) -> float:
     lib = ctypes.CDLL(str(path))
     operands = [_allocated(lib, 128, bits_of(elem) // 8) for _ in range(3)]
     wall, processor = _samples(lib, f"tw_peak_{elem}", operands, seconds)
-    return min(processor if busy else wall)
+    return timing(processor if busy else wall).best
 
 
 def _figure(wall: list[float], busy: list[float], by_processor: bool) -> Figure:

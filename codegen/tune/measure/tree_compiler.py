@@ -24,6 +24,7 @@ from codegen.options import CppOptions
 from codegen.print.templates import environment
 from codegen.record import record
 from codegen.resources import templates_dir
+from codegen.target.finish.index_type import defined
 from codegen.target.nest_text import prelude
 from codegen.tune.build import FLAGS, Failed, compiler_version
 from codegen.tune.measure.texts import c_for
@@ -56,7 +57,8 @@ class TreeCompiler:
         texts = [c_for(tree, self.isa, f"tree_{n}", self.options) for n, tree in enumerate(trees)]
         source, out = self.folder / f"{name}.c", self.folder / f"{name}.so"
         clock = clock_text(self.isa)
-        source.write_text("\n".join([clock[0], prelude(self.isa, [*texts, *clock]), clock[1], *texts]), "utf-8")
+        body = "\n".join([prelude(self.isa, [*texts, *clock]), clock[1], *texts])
+        source.write_text("\n".join([clock[0], defined(body), body]), "utf-8")
         first = ("-include", str(self.folder / HEADERS)) if (self.folder / f"{HEADERS}.gch").exists() else ()
         self._run([*_SHARED, *first, str(source), "-o", str(out)])
         return out

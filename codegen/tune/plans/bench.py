@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 from typing import Any, TypeVar
 
 from codegen.checking.harness.codes import Op
@@ -20,18 +21,22 @@ from codegen.checking.test_sizes.survey import Survey, TestVector, lookers
 from codegen.checking.trials import Trial, compare
 from codegen.children.worker import Died
 from codegen.limits import PROGRAM, Limits
+from codegen.machine.believable import BUSY, TICKS, Work, disturbed, least_seconds, settled
+from codegen.recognize.access.instances import updates
 from codegen.record import record
 from codegen.tune.build import Failed, RegionCompiler, original_text
 from codegen.tune.children import TimedOut, alone
-from codegen.tune.plans.sizes import Sizes, choose
+from codegen.tune.plans.sizes import Sizes, choose, spelled
 from codegen.tune.region import Subject
-from codegen.tune.timing import Runs, Timing, timing
+from codegen.tune.timing import Runs, Timing, TooShort, timing
 
 T = TypeVar("T")
 _MEASURE = """
 long tw_measure(long, const long *, void **, void **, const long *, long, long, long, double, double, double *);
 double tw_pace(void);
 void tw_busy(int);
+double tw_now(void);
+double tw_tick(void);
 void tw_on_device(int);
 """
 _ALIGNED = 64
@@ -42,6 +47,10 @@ PACE = 1.1  # how much slower than ever the core may run while something is meas
 WARM = 0.05  # seconds of a run that needs no other one to warm up
 AGAIN = 3  # how often to try, when it does
 LONG = 0.25  # seconds of the original from which on one run of it says enough
+
+
+class TooBusy(Failed):
+    """There are no figures to believe: the fault is not the candidate's."""
 
 
 @record
@@ -68,6 +77,12 @@ class Bench:
     pace: float = 0.0
     took: float = REFERENCE_SECONDS  # seconds of one run of the original
     around: float = 0.0  # seconds that the reference took, with all that is done around its runs
+    work: Work = Work(0, 8)  # that a run has to do
+
+    @property
+    def least(self) -> float:
+        """Seconds that a run takes at least; what is measured below is an error. Nothing is known of devices."""
+        return least_seconds(self.work, self.threads) if self.subject.tuning is None else 0.0
 
     # -- in the parent ---------------------------------------------------------------------------------
 
@@ -77,8 +92,13 @@ class Bench:
         return self._child(lambda: self._candidate(library, effort, best), limit)
 
     def compete(self, libraries: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
-        """Measure several in turns, so that whatever else the machine does meets all of them."""
-        return self._child(lambda: self._turns(libraries, seconds), REFERENCE_SECONDS + seconds)
+        """Measure several in turns, so that whatever else the machine does meets all of them. Raises TooBusy where that
+        gives no figures to believe, whenever it is tried."""
+        found = settled(lambda: self._child(lambda: self._turns(libraries, seconds), REFERENCE_SECONDS + seconds),
+                        lambda times: not any(t.best < self.least or disturbed(t.best, t.median) for t in times))
+        if found is None:
+            raise TooBusy(BUSY)
+        return found
 
     def exact(self, original: Path, library: Path, reassociate: bool) -> str:
         """The first difference between results that were compiled to agree bit by bit."""
@@ -107,11 +127,24 @@ class Bench:
         begun = time.monotonic()
         for _ in range(AGAIN):
             limit = max(WARM, self.took if best is None else SLOWER * best)
-            times = self._runs(library, memory, effort, limit)
+            found = self._timing(library, memory, effort, limit)
             undisturbed = not self.pace or library.lib.tw_pace() <= PACE * self.pace
-            if undisturbed or time.monotonic() - begun > effort.patience:
+            if found.best >= self.least and (undisturbed or time.monotonic() - begun > effort.patience):
                 break
-        return timing(times)
+        if found.best < self.least:
+            raise TooBusy(BUSY)
+        return found
+
+    def _timing(self, library: Library, memory: Arena, effort: Runs, limit: float) -> Timing:
+        """Figures of some runs, of more where the clock cannot tell those."""
+        end, times = time.monotonic() + effort.patience, list[float]()
+        while True:
+            times += self._runs(library, memory, effort, limit)
+            try:
+                return timing(times, library.lib.tw_tick())
+            except TooShort:
+                if time.monotonic() > end:
+                    raise
 
     def _turns(self, paths: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
         libraries = [self._open(p) for p in paths]
@@ -120,14 +153,16 @@ class Bench:
         once = [min(self._runs(lib, memory, Runs(1, 1, 0.0), REFERENCE_SECONDS)) for lib in libraries]
         # Data is copied between runs, which no figure counts but the budget does.
         turn_seconds = max(sum(max(t, 1e-3) for t in once), (time.monotonic() - begun) / 2)
+        tick = libraries[0].lib.tw_tick()
         rounds = max(3, min(60, int(seconds / max(turn_seconds, 1e-6))))
         found: list[list[float]] = [[] for _ in libraries]
         for turn in range(rounds):
             for k in range(len(libraries)):
                 k = (k + turn) % len(libraries)
                 effort = Runs(1, 1000, min(1e-3, 3 * once[k])) if once[k] < WARM else Runs(0, 0, 0.0)
-                found[k].append(min(self._runs(libraries[k], memory, effort, REFERENCE_SECONDS)))
-        return tuple(map(timing, found))
+                times = self._runs(libraries[k], memory, effort, REFERENCE_SECONDS)
+                found[k].append(min(times) if min(times) >= TICKS * tick else mean(times))
+        return tuple(timing(times, tick) for times in found)
 
     def _exact(self, first: Path, second: Path, reassociate: bool) -> str:
         original, result = self._open(first), self._open(second)
@@ -144,23 +179,29 @@ class Bench:
         before, want, near = (self._view(m) for m in (self.images.before, self.images.want, self.images.near))
         self._copy(library, memory, before)
         begun = time.monotonic()
-        library.call(h.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
-        first = time.monotonic() - begun
+        first = self._once(library, memory)
+        long = time.monotonic() - begun > LONG
         self._copy(library, memory, want)
         layout = library.layout(h, self.vector.ins)
         self._copy(library, before, memory)
         for k, have in enumerate(layout.buffers):
             for numbers in have.leaves:
                 library.nudge(memory.starts[k], have, numbers)
-        library.call(h.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
+        second = self._once(library, memory)
         self._copy(library, memory, near)
         changed = tuple(
             library.ffi.buffer(a, n)[:] != library.ffi.buffer(b, n)[:]
             for a, b, n in zip(before.starts, want.starts, self.vector.sizes, strict=True)
         )
         full = replace(self, changed=changed)
-        times = [first] if first > LONG else full._runs(library, memory, Runs(2, 20, 0.5), REFERENCE_SECONDS)
-        return timing(times), changed, 0.0 if self.subject.tuning is not None else float(library.lib.tw_pace())
+        took = timing([first, second]) if long else full._timing(library, memory, Runs(2, 20, 0.5), REFERENCE_SECONDS)
+        return took, changed, 0.0 if self.subject.tuning is not None else float(library.lib.tw_pace())
+
+    def _once(self, library: Library, memory: Arena) -> float:
+        """Run once, by the clock that all figures are of."""
+        start = float(library.lib.tw_now())
+        library.call(self.subject.harness.number, Op.RUN, self.vector.ins, memory.args, library.ffi.NULL)
+        return float(library.lib.tw_now()) - start
 
     def _open(self, path: Path) -> Library:
         library = open_library(path, (self.subject.harness.number,), _MEASURE)
@@ -240,6 +281,8 @@ def _child(work: Callable[[], T], seconds: float, limits: Limits = PROGRAM) -> T
         return alone(work, seconds, limits)
     except TimedOut:
         raise Failed(f"does not end within {seconds:.3g} s") from None
+    except TooShort as error:
+        raise TooBusy(str(error)) from None
     except Died:
         raise Failed("crashes") from None
     except OSError as error:
@@ -254,7 +297,8 @@ def open_bench(
     vector = _child(lambda: choose(subject, open_library(original, (subject.harness.number,)), sizes), 120.0)
     total = sum(-(-n // _ALIGNED) * _ALIGNED for n in vector.sizes) or _ALIGNED
     images = Images(*(mmap.mmap(-1, total) for _ in range(3)))
-    bench = Bench(subject, compiler, original, vector, images, threads, busy)
+    work = updates(subject.model.program.scop, spelled(subject, vector))
+    bench = Bench(subject, compiler, original, vector, images, threads, busy, work=work)
     start = time.monotonic()
     took, changed, pace = _child(bench.reference, REFERENCE_SECONDS)
     around = time.monotonic() - start

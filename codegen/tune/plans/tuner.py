@@ -16,7 +16,7 @@ from codegen.machine.detect import detect
 from codegen.options import effective_options
 from codegen.tune.build import EXACT, Failed, built, compiler_version, open_region_compiler, original_text
 from codegen.tune.children import TimedOut, alone
-from codegen.tune.plans.bench import Bench, open_bench
+from codegen.tune.plans.bench import Bench, TooBusy, open_bench
 from codegen.tune.plans.contractions import sole_product
 from codegen.tune.plans.search import BEST, METHODS
 from codegen.tune.plans.search.trees import BEST as TREES
@@ -101,7 +101,7 @@ def _sizes(subject: Subject, settings: Settings) -> Sizes:
 def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[str, int]) -> MeasurementSetting:
     host, device = detect().machine, subject.tuning
     machine, compiler = f"{host.name}: {host.description}", compiler_version(bench.compiler.words)
-    clock = "processor time" if settings.busy else "time"
+    clock = "processor time of a thread" if settings.busy else "time"
     if device is not None:
         machine, compiler, clock = f"{device.title}; {machine}", f"{device.compiler}; {compiler}", "time of the device"
     arrays = ", ".join(
@@ -248,6 +248,8 @@ class _Tuning:
             plans = (own, *(plan for plan, _ in faster))
             paths = [libraries.get(p) or self._built(p, f"final{k}") for k, p in enumerate(plans)]
             original, default, *others = self._in_turns(paths)
+        except TooBusy as error:
+            return replace(left, note=f"not tuned: {error}")
         except (Failed, TimedOut, Died) as error:
             return replace(left, note=f"not tuned: the confirming run failed: the result {error}")
         left = replace(left, original=original, default=default, tuned=default, method="default")

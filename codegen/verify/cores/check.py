@@ -64,7 +64,7 @@ class EntryTask:
 def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: KernelNames) -> KernelReader:
     """The text of a kernel, which does the same as its tree. Raises Unread."""
     walk = read_kernel(scop, task, text, words)
-    open_accesses(_parsed(text), words.args, {})
+    open_accesses(_parsed(text), words.args, {}, words.cached)
     check_parts(scop, task.node, task.parts, walk.leaves)
     for nest in walk.nests:
         check_order(scop, deps, nest)
@@ -130,11 +130,20 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
         joins = {name: join.results for name, (join, _) in task.joins.items()}
         statements = _values_of(text)
         LaunchEntry(scop, deps, words, callees, movers, task.stepped, joins).run(statements, task.node, task.at)
-        called = {name: open_accesses(_parsed(body), words.args, {}) for name, body in task.texts.items()}
-        open_accesses(_parsed(text), words.args, called)
+        left = left_in_cache(task.texts, text, words)
+        if left:
+            raise Unread(f"a core ends while what it has stored to `{min(left)}` may be in its cache")
     except Unread as problem:
         return str(problem)
     return ""
+
+
+def left_in_cache(texts: Mapping[str, str], entry: str, words: KernelNames) -> frozenset[str]:
+    """Arrays of main memory of which stores may be in a core's data cache at the end of what every core runs, which
+    calls functions of these texts. Raises Unread where a fence is missing before."""
+    called = {name: open_accesses(_parsed(body), words.args, {}, words.cached) for name, body in texts.items()}
+    found = open_accesses(_parsed(entry), words.args, called, words.cached)
+    return found.stores if words.cached else frozenset()
 
 
 @lru_cache(maxsize=32)

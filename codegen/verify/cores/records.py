@@ -27,6 +27,7 @@ class KernelNames(NamedTuple):
     stays: str
     rows: int
     columns: int
+    cached: bool = False  # direct loads and stores go through a data cache of each core
 
     @property
     def counted(self) -> tuple[str, ...]:

@@ -23,10 +23,11 @@ from codegen.verify.overlap.elements import (
     element,
     factors,
     holders,
+    index_of,
 )
 from codegen.verify.overlap.entries import ComparedMemory, ComparedRows, ReadTest
 from codegen.verify.readback import TreePoint
-from codegen.verify.text.read import Node, Unread, read_expression
+from codegen.verify.text.read import Node, Unread, nodes, read_expression
 
 SET, PARAM = isl.dim_type.set, isl.dim_type.param
 _X = "\0x"
@@ -111,21 +112,46 @@ class CoveredMemory:
         return self._find(name, (at.subscripts[0].behind,) if at.subscripts else at.holders, check)
 
     def _row(self, name: str, at: AccessedElement, touched: isl.Set) -> int:
-        """Elements of a row behind a table of pointers."""
-        if len(at.subscripts) != 2 or at.subscripts[0].strides:
+        """Elements of a row behind a table of pointers, or behind pointers that are the same for all elements."""
+        problem = Uncovered(f"`{name}` is not in the test")
+        for k, x in enumerate(self.test.entries):
+            try:
+                if isinstance(x, ComparedRows) and self._is_row_of(x, at, touched):
+                    self._check_row(name, x, at, touched)
+                    return k
+                if isinstance(x, ComparedMemory) and self._same_way(x.pointer, at.subscripts[-1].behind, touched):
+                    if factors(x.stride) != at.subscripts[-1].strides:
+                        raise Uncovered(f"`{name}` is compared by rows of another length")
+                    self._check_line(name, self._line(touched, at.subscripts[-1]), x.first, x.past, x.when)
+                    return k
+            except Uncovered as other:
+                problem = other
+        raise problem
+
+    def _check_row(self, name: str, x: ComparedRows, at: AccessedElement, touched: isl.Set) -> None:
+        one, two = at.subscripts[-2:]
+        if one.strides:
             raise Uncovered(f"`{name}` is found through several pointers")
-        one, two = at.subscripts
-        rows = [k for k, x in enumerate(self.test.entries) if isinstance(x, ComparedRows) and x.row == at.first_row()]
-        if len(rows) != 1:
-            raise Uncovered(f"`{name}` is not in the test")
-        x = self.test.entries[rows[0]]
-        assert isinstance(x, ComparedRows)
-        if x.table != one.behind:
-            raise Uncovered(f"`{name}` is compared by another table")
         self._check_line(name, self._line(touched, one), x.first, x.past, x.when)
         low, high = (_rest(e, two.strides) for e in (x.low, x.high))
         self._check_line(name, self._line(touched, two), low, high, x.when)
-        return rows[0]
+
+    def _is_row_of(self, x: ComparedRows, at: AccessedElement, touched: isl.Set) -> bool:
+        """Do the last two subscripts stand behind the rows that are compared?"""
+        return (
+            len(at.subscripts) > 1
+            and self._same_way(x.table, at.subscripts[-2].behind, touched)
+            and self._same_way(x.row, at.first_row(), touched)
+        )
+
+    def _same_way(self, given: Node, own: Node, touched: isl.Set) -> bool:
+        """Is a pointer of the test the one of an access, whose indices have the same values for all elements?"""
+        number = index_of(own)
+        if number is not None:
+            line = self._line(touched, Subscript(own, number, ()))
+            return bool(line.is_subset(self._between(line, given, Node("binary", "+", (given, ONE)))))
+        alike = (given.kind, given.text, len(given.kids)) == (own.kind, own.text, len(own.kids))
+        return alike and all(self._same_way(a, b, touched) for a, b in zip(given.kids, own.kids, strict=True))
 
     def _opaque(self, array: Array, a: Access) -> int:
         """All that subscripts which depend on data may reach: a whole object, or what types and masks leave."""
@@ -217,8 +243,26 @@ class CoveredMemory:
             if isinstance(x, ComparedRows):
                 self._check_table(x, runs)
             pointer = x.table if isinstance(x, ComparedRows) else x.pointer
-            if "->" in _spelled(pointer) and not runs.is_subset(self._computed(pointer)):
+            if self._loads(pointer):
+                self._check_loads(pointer, runs)
+            elif "->" in _spelled(pointer) and not runs.is_subset(self._computed(pointer)):
                 self._check_leads(pointer, runs)
+
+    def _loads(self, pointer: Node) -> bool:
+        """Does a pointer lie behind subscripts, so that there are others to be read on the way?"""
+        return any(n.kind == "index" for n in nodes(_within(pointer)))
+
+    def _check_loads(self, pointer: Node, runs: isl.Set) -> None:
+        """Such a pointer is read where the source surely reads what it leads to."""
+        where = self._computed(pointer)
+        for s in self.scop.statements:
+            for number, a in enumerate(s.accesses):
+                touched = a.relation.intersect_domain(s.domain).range()
+                behind = [x.behind for x in self._element(s, number).subscripts] if certain(s, a) else []
+                if any(self._same_way(_within(pointer), x, touched) for x in behind):
+                    where = where.union(self._params(s.instances(a).params()))
+        if not runs.is_subset(where):
+            raise Unread("the test reads pointers that the source may not read")
 
     def _check_leads(self, pointer: Node, runs: isl.Set) -> None:
         """An address within an object takes one step less than what is found there."""
@@ -253,9 +297,9 @@ class CoveredMemory:
         strides: tuple[Node, ...] = ()
         for s, number, at in self._rows_of(x):
             a = s.accesses[number]
-            strides = at.subscripts[1].strides
+            strides = at.subscripts[-1].strides
             if certain(s, a):
-                rows = self._line(a.relation.intersect_domain(s.domain).range(), at.subscripts[0])
+                rows = self._line(a.relation.intersect_domain(s.domain).range(), at.subscripts[-2])
                 sure = rows if sure is None else sure.union(rows)
         if sure is None:
             raise Unread("the test reads pointers that the source may not read")
@@ -269,7 +313,7 @@ class CoveredMemory:
             for number, a in enumerate(s.accesses):
                 if self.scop.arrays[a.array].scattered and not self.scop.arrays[a.array].opaque:
                     at = self._element(s, number)
-                    if len(at.subscripts) == 2 and at.first_row() == x.row:
+                    if self._is_row_of(x, at, a.relation.intersect_domain(s.domain).range()):
                         yield s, number, at
 
     def check_pointers(self, array: Array) -> None:
@@ -294,6 +338,12 @@ def _rest(e: Node, strides: tuple[Node, ...]) -> Node:
     if e.kind != "binary" or e.text != "*" or factors(e.kids[1]) != strides:
         raise Uncovered("rows are compared by another length")
     return e.kids[0]
+
+
+def _within(pointer: Node) -> Node:
+    """What is read for a pointer: an address of an element takes the pointer to it alone."""
+    inner = pointer.kids[0] if (pointer.kind, pointer.text) == ("unary", "&") else pointer
+    return inner.kids[0] if inner is not pointer and inner.kind == "index" else inner
 
 
 def _spelled(e: Node) -> str:

@@ -33,8 +33,8 @@ class AccessedElement(NamedTuple):
     holders: tuple[Node, ...] = ()
 
     def first_row(self) -> Node:
-        """The pointer that the second subscript stands behind, in row 0."""
-        one, two = self.subscripts[:2]
+        """The pointer that the last subscript stands behind, in row 0 of the one before."""
+        one, two = self.subscripts[-2:]
         return _at_zero(two.behind, one.behind)
 
 
@@ -68,6 +68,11 @@ def _subscript(behind: Node, at: Node) -> Subscript:
     if len(mine) != 1:
         raise Unread("an element of another form")
     return Subscript(behind, int(mine[0].text.removeprefix(_INDEX)), tuple(x for x in parts if x is not mine[0]))
+
+
+def index_of(e: Node) -> int | None:
+    """The number of the index of the model that stands there."""
+    return int(e.text.removeprefix(_INDEX)) if e.kind == "name" and e.text.startswith(_INDEX) else None
 
 
 def factors(e: Node | None) -> tuple[Node, ...]:

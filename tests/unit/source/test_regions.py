@@ -56,7 +56,7 @@ def test_hints_before_and_inside() -> None:
             "#pragma tilewright plan \\\n  a.plan\n#pragma scop\n#pragma tilewright inner\n#pragma endscop\n"
             "#pragma tilewright next\n#pragma scop\n#pragma endscop\n")
     first, second = find_regions(text, "f.c")
-    assert first.hints == (Hint("assume(n > 4)", 3), Hint("plan    a.plan", 6), Hint("inner", 9))
+    assert first.hints == (Hint("assume(n > 4)", 3), Hint("plan   a.plan", 6), Hint("inner", 9))
     assert second.hints == (Hint("next", 11),)
     assert first.leading_lines == 3 and second.leading_lines == 1
     out = splice(text, [(first, "ONE\n")])

@@ -139,3 +139,14 @@ def test_only_what_is_called_comes_along() -> None:
     text = f"void f(int n, double A[n])\n{{\n#pragma scop\n  {nest}\n#pragma endscop\n}}\n"
     made = generate("in.c", text, GenOptions(plan_text="region 1\n  balance i by 8\n  tile i:8\n  parallel it\n")).text
     assert "tw_even_tiles(" in made and "tw_follow" not in made and "tw_thread()" not in made
+
+
+def test_an_offset_that_no_tile_begins_at_is_not_declared() -> None:
+    """Compilers warn of a variable that stands in a clause alone."""
+    loops = (
+        "for (int i = n; i > 0; i = i - 2) for (int j = i + 1; j > 2; j--)"
+        " A[j + 1] = (C[2 * ((j + 3 * i) * ld + j + 2)] + A[j]) ^ (A[j - 1] - 1);"
+    )
+    source = f"void f(int n, int ld, unsigned long *A, short *C)\n{{\n#pragma scop\n{loops}\n#pragma endscop\n}}\n"
+    text = generate("in.c", source, GenOptions(banner=False)).text
+    assert "tw_follow(tw_line" in text and "ahead" not in text

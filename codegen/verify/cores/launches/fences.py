@@ -1,5 +1,6 @@
 """Proof that a core's own stores to main memory are there before its commands touch the same array: on every way from
-one to the other stands `memb();`, or a barrier, which begins with one.
+one to the other stands a fence, or a barrier, which begins with one. Where cores have a data cache the same holds for
+commands that store and loads behind them: the cache may have what was there before.
 
 A function is summed up by what it leaves open at both ends, so that the text that calls it needs no look inside.
 """
@@ -12,32 +13,42 @@ from typing import NamedTuple
 from codegen.verify.cores.commands import BARRIERS
 from codegen.verify.text.read import Node, Unread, nodes
 
-FENCE = Node("do", "", (Node("call", "memb"),))
-COMMANDS = ("athread_get", "athread_put", "athread_dma_iget_stride", "athread_dma_iput_stride")
+MEMB, FLUSH = (Node("do", "", (Node("call", name),)) for name in ("memb", "tw_fence"))  # without a cache, and with one
+FENCES = (MEMB, FLUSH)
+PUTS = ("athread_put", "athread_dma_iput_stride")
+COMMANDS = ("athread_get", "athread_dma_iget_stride", *PUTS)
 _NO_ACCESS = ("ldm_hold", "ldm_release")  # to what they are given addresses of
 
 
 class OpenAccesses(NamedTuple):
     """Arrays that commands touch before the first fence, those that are stored to behind the last one, and whether
-    there is a fence on every way."""
+    there is a fence on every way. With a data cache, those that are loaded before the first fence, and those that
+    commands store to behind the last one."""
 
     commands: frozenset[str] = frozenset()
     stores: frozenset[str] = frozenset()
     fenced: bool = False
+    loads: frozenset[str] = frozenset()
+    puts: frozenset[str] = frozenset()
 
     def then(self, later: OpenAccesses) -> OpenAccesses:
-        both = self.stores & later.commands
+        both, stale = self.stores & later.commands, self.puts & later.loads
         if both:
             raise Unread(f"a core's own stores to `{min(both)}` may come later than its commands for the same array")
+        if stale:
+            raise Unread(f"a core may load from its cache what was in `{min(stale)}` before its commands")
         return OpenAccesses(
             self.commands if self.fenced else self.commands | later.commands,
             later.stores if later.fenced else self.stores | later.stores,
             self.fenced or later.fenced,
+            self.loads if self.fenced else self.loads | later.loads,
+            later.puts if later.fenced else self.puts | later.puts,
         )
 
     def either(self, other: OpenAccesses) -> OpenAccesses:
         fenced = self.fenced and other.fenced
-        return OpenAccesses(self.commands | other.commands, self.stores | other.stores, fenced)
+        both = (a | b for a, b in ((self.loads, other.loads), (self.puts, other.puts)))
+        return OpenAccesses(self.commands | other.commands, self.stores | other.stores, fenced, *both)
 
 
 NONE = OpenAccesses()
@@ -46,11 +57,12 @@ NONE = OpenAccesses()
 class FenceReader(NamedTuple):
     """Reads statements. `pointers` has each name that points to main memory, with the arrays there and the number of
     subscripts that an element has; `args` is the name of the arguments, which lie there, too; `called` sums up
-    functions."""
+    functions. `cached`: loads and stores go through a data cache."""
 
     args: str
     called: Mapping[str, OpenAccesses]
     pointers: dict[str, tuple[frozenset[str], int]]
+    cached: bool = False
 
     def body(self, statements: Sequence[Node]) -> OpenAccesses:
         found = NONE
@@ -59,7 +71,7 @@ class FenceReader(NamedTuple):
         return found
 
     def _statement(self, s: Node) -> OpenAccesses:
-        if s == FENCE or (s.kind == "do" and s.kids[0] in BARRIERS):
+        if s in FENCES or (s.kind == "do" and s.kids[0] in BARRIERS):
             return OpenAccesses(fenced=True)
         if s.kind in ("block", "several"):
             return self.body(s.kids)
@@ -79,7 +91,7 @@ class FenceReader(NamedTuple):
 
     def _values(self, e: Node) -> OpenAccesses:
         """Expressions, whose parts may come in any order."""
-        called, commands, stores = NONE, set[str](), set[str]()
+        called, commands, stores, puts = NONE, set[str](), set[str](), set[str]()
         for n in nodes(e):
             if n.kind in ("assign", "after") or (n.kind == "unary" and n.text in ("++", "--")):
                 stores |= self._arrays(n.kids[0])
@@ -88,8 +100,19 @@ class FenceReader(NamedTuple):
             elif n.kind == "call" and n.text not in _NO_ACCESS:
                 given = {a for k in n.kids for a in self._addressed(k)}
                 (commands if n.text in COMMANDS else stores).update(given)
-        found = OpenAccesses(frozenset(commands), frozenset(stores))
-        return called.then(found).then(OpenAccesses(found.commands)) if commands or stores else called
+                puts |= given if self.cached and n.text in PUTS else set()
+        loads = self._loaded(e) if self.cached else frozenset[str]()
+        found = OpenAccesses(frozenset(commands), frozenset(stores), False, loads, frozenset(puts))
+        if not (commands or stores or loads):
+            return called
+        return called.then(found).then(OpenAccesses(found.commands, loads=loads))
+
+    def _loaded(self, e: Node) -> frozenset[str]:
+        """Arrays of main memory that an expression may load elements of."""
+        if (e.kind == "call" and e.text in (*COMMANDS, *_NO_ACCESS)) or (e.kind == "unary" and e.text == "&"):
+            return frozenset()
+        inside = frozenset(a for k in e.kids for a in self._loaded(k))
+        return inside | self._arrays(e) if e.kind in ("index", "member") or e.text == "*" else inside
 
     def _arrays(self, e: Node) -> frozenset[str]:
         """The arrays of main memory in one of which an address, an element or a row lies; none for other memory."""
@@ -115,14 +138,16 @@ class FenceReader(NamedTuple):
         return frozenset(a for k in e.kids for a in self._addressed(k))
 
 
-def open_accesses(body: Sequence[Node], args: str, called: Mapping[str, OpenAccesses]) -> OpenAccesses:
+def open_accesses(
+    body: Sequence[Node], args: str, called: Mapping[str, OpenAccesses], cached: bool = False
+) -> OpenAccesses:
     """What the text of a function leaves open. Raises Unread where a fence is missing in it."""
-    return FenceReader(args, called, {}).body(body)
+    return FenceReader(args, called, {}, cached).body(body)
 
 
 def without_fences(body: Sequence[Node]) -> tuple[Node, ...]:
     """Statements as those see them who ask for values alone."""
-    return tuple(_without(s) for s in body if s != FENCE)
+    return tuple(_without(s) for s in body if s not in FENCES)
 
 
 def _without(s: Node) -> Node:

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from codegen.patterns import pattern
-from codegen.verify.cores.launches.fences import FENCE
+from codegen.verify.cores.launches.fences import FENCES
 from codegen.verify.text.read import Node, Unread, read_functions
 
 SIDE = 8  # cores of a row, and of a column
@@ -73,7 +73,7 @@ def _check_together(wait: Wait, cores: frozenset[int]) -> None:
 
 def _waits(body: list[Node], core: int) -> list[Wait]:
     """For whom a core waits, one after the other. Stores of its own are there before."""
-    if body[:1] != [FENCE]:
+    if not body or body[0] not in FENCES:
         raise Unread("a core comes with stores that are on their way")
     if body[-1:] != [Node("return", "", (Node("number", "0"),))]:
         raise Unread("a barrier has no end")

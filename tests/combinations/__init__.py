@@ -1,0 +1,1 @@
+"""Every target with every technique, and every two techniques in one file."""
