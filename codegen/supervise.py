@@ -17,7 +17,7 @@ from codegen.source.columns import placed
 from codegen.source.pieces import WHOLE, RegionPieces, cut, maybe_large
 from codegen.source.region_slice import Piece, RegionSlice
 from codegen.source.regions import written
-from codegen.targets.registry import target_named
+from codegen.targets.registry import host_names, target_named
 
 if TYPE_CHECKING:
     from codegen.frontend.syntax.symbols import RegionSite
@@ -62,7 +62,9 @@ def _run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Ma
     from codegen.region_model import MODEL, too_much
     from codegen.scop.effort import part, reading
 
-    most, once = part(options.timeout, 1), reading(s.text)
+    # Other targets plan for several forms of a region, each with its own part.
+    most = part(options.timeout, 1) * (1 if options.target in host_names() else 2)
+    once = reading(s.text)
     if 3 * once > most:  # parsed to be cut, and parsed and gone through for one piece
         return refused(s, too_much(options, _loc(s)))
     parts = _planned(s, options)
