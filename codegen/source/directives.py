@@ -12,7 +12,7 @@ from codegen.source.layout.lexis import SPLICE, blank_comments
 from codegen.source.regions import DIRECTIVES
 
 _OWN = re.compile(r"(?:#|%:)\s*pragma\s+(scop|tilewright)\b")
-_FOR_LOOPS = re.compile(
+FOR_LOOPS = re.compile(
     r"(?:#|%:)\s*pragma\s+(?:(?:omp|acc)\s+(?:\w+\s+)*?(?:for|simd|loop|distribute)\b"
     r"|GCC\s+(?:ivdep|unroll|novector)\b|clang\s+loop\b|(?:ivdep|unroll|nounroll|simd|vector)\b)"
 )
@@ -37,7 +37,7 @@ def with_directives_inside(text: str) -> str:
         if own is not None and own[1] == "scop":
             moves += [(a, b, end) for a, b in held]
         if own is None:
-            held = [*held, (match.start(), end)] if _FOR_LOOPS.match(words) else []
+            held = [*held, (match.start(), end)] if FOR_LOOPS.match(words) else []
         last = match.end()
     return _moved(text, moves)
 

@@ -98,7 +98,7 @@ def test_every_prefix_of_a_file(cut: int, folder: Path, run: Run) -> None:
         ("#pragma scop\n#pragma endscop\n#pragma endscop\n", 3),
         (SMALL.replace("#pragma endscop", "/* #pragma endscop */"), 7),
         (SMALL.replace("#pragma scop", "// #pragma scop"), 14),
-        (SMALL.replace("#pragma endscop", "#pragma end scop"), 7),
+        (SMALL.replace("#pragma endscop", "#pragma end scop"), 14),
     ],
 )
 def test_unbalanced_pragmas(text: str, line: int, folder: Path, run: Run) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.source.directives import FOR_LOOPS
 from codegen.source.layout.lexis import CHAR, DIRECTIVES, IDENT, SPLICE, STRING, blank_comments
 from codegen.source.layout.linemap import LineMap
 from codegen.source.macro_tables import Table
@@ -43,7 +44,9 @@ def _directives(text: str) -> Iterator[str]:
     """The directives of a region that may have an effect behind it, as they are written."""
     for m in DIRECTIVES.finditer(text):
         d = m.group("directive")
-        if d is not None and (not re.match(r"#pragma\b", _plain(d)) or _KEPT_PRAGMAS.match(_plain(d))):
+        plain = "" if d is None else _plain(d)
+        stays = _KEPT_PRAGMAS.match(plain) and not FOR_LOOPS.match(plain)
+        if d is not None and (stays or not re.match(r"#pragma\b", plain)):
             yield d.rstrip()
 
 
