@@ -29,7 +29,7 @@ from codegen.recognize.reductions import free_pairs
 from codegen.recognize.stores import settled
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences, value_flows
-from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.effort import Exhausted, at_most, part, reading, spend
 from codegen.scop.model import Scop
 from codegen.source.macros.named import without_names
 from codegen.source.parse import Parsed, name_data, parse_with_gaps
@@ -79,6 +79,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
 
 
 def _site(s: RegionSlice) -> RegionSite:
+    spend(2 * reading(s.text))  # to parse it, and for the passes over the whole function
     return site_in(parse_with_gaps(s), s)
 
 

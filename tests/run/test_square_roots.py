@@ -184,3 +184,13 @@ def test_without_errno_compilers_make_the_vectors() -> None:
     options = GenOptions(cpp=CppOptions(args=("-fno-math-errno",)))
     found = generate("in.c", SOURCE, options)
     assert "vectors along i" in found.regions[0].summary and "_root(" not in found.text
+
+
+@pytest.mark.parametrize("name", ["sqrt", "std::sqrt", "__builtin_sqrt"])
+def test_roots_of_other_names(name: str) -> None:
+    source = SOURCE.replace("math.h", "cmath").replace("sqrtf(", "std::sqrt(").replace("restrict", "__restrict")
+    text = source.split("void rows")[0].replace("x[i] = sqrt(", f"x[i] = {name}(").split("void edges")[0]
+    made = generate("in.cpp", text, GenOptions())
+    assert [r.summary.endswith("vectors along i") for r in made.regions] == [True, True]
+    words = ["g++", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-xc++", "-c", "-", "-o", os.devnull]
+    subprocess.run(words, input=made.text, text=True, check=True)

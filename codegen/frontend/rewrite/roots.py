@@ -62,7 +62,8 @@ def _root(site: RegionSite, node: c_ast.Node) -> c_ast.FuncCall | None:
         return None
     call, to = node.rvalue, node.lvalue
     name = str(getattr(call.name, "name", "")) if isinstance(call, c_ast.FuncCall) else ""
-    if name not in _ROOTS or name in site.functions or name in site.dialect.unknown or len(call.args.exprs) != 1:
+    plain = name.removeprefix("__builtin_")
+    if plain not in _ROOTS or name in site.functions or name in site.dialect.unknown or len(call.args.exprs) != 1:
         return None
     if has_effects(to) or any(isinstance(n, c_ast.FuncCall) for n in nodes(to)):
         return None
@@ -73,4 +74,4 @@ def _root(site: RegionSite, node: c_ast.Node) -> c_ast.FuncCall | None:
     if var is None or var.shape.special or len(var.shape.declarators) != depth:
         return None
     elem = var.shape.elem
-    return call if (elem.kind, elem.bits) == ("float", _ROOTS[name]) else None
+    return call if (elem.kind, elem.bits) == ("float", _ROOTS[plain]) else None
