@@ -74,7 +74,8 @@ def _run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Ma
         found = _parts(source, s, options, False)
     _check_parts(s, parts, found, options)
     if found.pieces and (parts or found.statements > WHOLE):
-        return _in_pieces(source, s, found.pieces, options, machine, None, most - once)
+        tried = _each_piece(source, s, found.pieces, options, machine, most - once)
+        return _in_pieces(source, s, list(tried), options, None)
     whole = _run(source, s, written(source.text, s.region), options, machine, most)
     why = _refusal(whole)
     if not why or parts or why in _FAULTS:
@@ -84,7 +85,8 @@ def _run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Ma
     if not found.pieces and most > part(options.timeout, MODEL):
         most -= part(options.timeout, MODEL)
         found = _parts(source, s, options, why in _TOO_LARGE)
-    return _in_pieces(source, s, found.pieces, options, machine, whole, most)
+    tried = _each_piece(source, s, found.pieces, options, machine, most)
+    return _in_pieces(source, s, list(tried), options, whole)
 
 
 def _planned(s: RegionSlice, options: GenOptions) -> frozenset[int]:
@@ -153,13 +155,12 @@ def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], 
 
 
 def _in_pieces(
-    source: Opened, s: RegionSlice, pieces: Sequence[Piece], options: GenOptions, machine: Machine,
-    whole: RegionOutcome | None, most: int,
+    source: Opened, s: RegionSlice, tried: Sequence[tuple[Piece, RegionOutcome]], options: GenOptions,
+    whole: RegionOutcome | None,
 ) -> RegionOutcome:  # fmt: skip
-    """All pieces one after the other, with the text between them as it is written; all of them together may take so
-    much counted work, and those after that stay as they are. So do pieces that are refused or would come out as they
-    are, but for those that a plan names; where no other is left, the region is what was made of its `whole`."""
-    tried = list(_each_piece(source, s, pieces, options, machine, most))
+    """What became of all pieces, one after the other, with the text between them as it is written. Pieces that are
+    refused or would come out as they are stay as they are, but for those that a plan names; where no other is left, the
+    region is what was made of its `whole`."""
     between, named = whole is not None and _refusal(whole) not in _TOO_LARGE, _planned(s, options)
     idle = ("", "sequential") if between or named else ("",)
     done = [(p, o) for p, o in tried if o.text is not None and (p.number in named or _done(o) not in idle)]
@@ -188,7 +189,8 @@ def _in_pieces(
 def _each_piece(
     source: Opened, s: RegionSlice, pieces: Sequence[Piece], options: GenOptions, machine: Machine, most: int
 ) -> Iterator[tuple[Piece, RegionOutcome]]:
-    """What becomes of each piece. Those that begin after the bound are not looked at."""
+    """What becomes of each piece. All of them together may take so much counted work; those after that stay as they
+    are."""
     from codegen.region import refused
     from codegen.region_model import too_much
     from codegen.scop.effort import reading

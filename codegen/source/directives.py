@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import re
 
-from codegen.source.layout.lexis import SPLICE, blank_comments
+from codegen.source.layout.lexis import FOR_LOOPS, SPLICE, blank_comments
 from codegen.source.regions import DIRECTIVES
 
 _OWN = re.compile(r"(?:#|%:)\s*pragma\s+(scop|tilewright)\b")
-FOR_LOOPS = re.compile(
-    r"(?:#|%:)\s*pragma\s+(?:(?:omp|acc)\s+(?:\w+\s+)*?(?:for|simd|loop|distribute)\b"
-    r"|GCC\s+(?:ivdep|unroll|novector)\b|clang\s+loop\b|(?:ivdep|unroll|nounroll|simd|vector)\b)"
-)
 
 
 def with_directives_inside(text: str) -> str:

@@ -18,6 +18,11 @@ RAW = r'(?<![\w$])(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\([\s\S]*?\)(?P=d
 
 IDENT = pattern(r"[A-Za-z_$][\w$]*")
 SPLICE = pattern(r"\\[ \t\f\v]*\r?\n")
+# Directives about the loop behind them.
+FOR_LOOPS = pattern(
+    r"(?:#|%:)\s*pragma\s+(?:(?:omp|acc)\s+(?:\w+\s+)*?(?:for|simd|loop|distribute)\b"
+    r"|GCC\s+(?:ivdep|unroll|novector)\b|clang\s+loop\b|(?:ivdep|unroll|nounroll|simd|vector)\b)"
+)
 
 # In preprocessed text a line that starts with `#` and a number is a marker, any other is a pragma.
 MARKER = pattern(r'^#(?:[ \t]*line)?[ \t]*(\d+)(?:[ \t]+"([^"\\\n]*(?:\\.[^"\\\n]*)*)")?([ \t\d]*)$', re.M)

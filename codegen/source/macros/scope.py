@@ -8,8 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.source.directives import FOR_LOOPS
-from codegen.source.layout.lexis import CHAR, DIRECTIVES, IDENT, SPLICE, STRING, blank_comments
+from codegen.source.layout.lexis import CHAR, DIRECTIVES, FOR_LOOPS, IDENT, SPLICE, STRING, blank_comments
 from codegen.source.layout.linemap import LineMap
 from codegen.source.macro_tables import Table
 from codegen.source.macros.baked import Baked
