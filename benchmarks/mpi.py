@@ -60,7 +60,7 @@ BLOCKS = {
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-DDRIVER", f"-I{KERNELS}", "-fopenmp")
 ADDED = """
 __attribute__((constructor)) static void tw_early(void) { tw_ranks(); }
-__attribute__((destructor)) static void tw_say(void) { fprintf(stderr, "sent %ld\\n", tw_world.sent); }
+__attribute__((destructor)) static void tw_say(void) { fprintf(stderr, "sent %lld\\n", tw_world.sent); }
 """
 # A program takes its time as often as ROUNDS says, and tells the least, of ranks that of the slowest. Ranks begin
 # together: who is late with its own data is not waited for in the region.

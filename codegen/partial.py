@@ -20,6 +20,7 @@ from codegen.frontend.rewrite.loops.canonical_loops import assigned_in
 from codegen.frontend.syntax.constructs import check_constructs
 from codegen.frontend.syntax.symbols import RegionSite, part_of
 from codegen.record import record
+from codegen.scop.effort import reading, spend
 from codegen.source.layout.lexis import blank_comments
 from codegen.source.layout.outline import Compound, blocks, matched, outline
 from codegen.source.pieces import DIRECTIVE
@@ -101,6 +102,7 @@ class _Finder:
     def _modelled(self, at: _Place, first: int, after: int) -> bool:
         if isinstance(at.items[first], (c_ast.Decl, c_ast.Pragma)):
             return False  # what follows may use what is declared
+        spend(reading(self.slice.text))
         try:
             part = prepared(part_of(self.site, at.path, first - _leading(at.items, first), after))
             check_constructs(part, False)

@@ -31,6 +31,7 @@ from codegen.targets.registry import target_named
 if TYPE_CHECKING:
     from codegen.auto import Row
     from codegen.region import RegionOutcome
+    from codegen.source.region_slice import RegionSlice
     from codegen.target.emit import AnyKernel
     from codegen.target.finish.links import Links
     from codegen.target.finish.names import NameSpelling
@@ -228,11 +229,18 @@ def _changed(
     new = [(r, o.text) for r in source.regions for o in done.outcomes if o.index == r.index and o.text is not None]
     ours = our_macros(source.pre) if names.prefix == DEFAULT else {}
     for r, t in new:
-        macros = frozenset[str]().union(*(s.macros for s in source.slices if s.region.index == r.index))
+        macros = frozenset[str]().union(*(_macros_of(s, source) for s in source.slices if s.region.index == r.index))
         check_region_names(t, region_text(source.text, r), Loc(source.name, r.first_line, 1), macros, ours)
     tested = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in new]
     original = names.word("TW_ORIGINAL")
     return [(r, _finished(r, t, source, options, original)) for r, t in tested]
+
+
+def _macros_of(s: RegionSlice, source: Opened) -> frozenset[str]:
+    """The names that are macros where a region's result is: not those that it defines for itself, or that are defined
+    elsewhere in the file."""
+    found = source.baked.get(s.region.index)
+    return s.macros if found is None or s.around.directives else s.macros & found.known.keys()
 
 
 def _finished(r: Region, new: str, source: Opened, options: GenOptions, original: str) -> str:

@@ -24,7 +24,7 @@ from codegen.plan_outcome import as_obeyed, check_obeyed, check_places, check_wo
 from codegen.plan_reader.hinted import with_own_plan
 from codegen.record import record
 from codegen.region_model import MODEL, TOO_MUCH, Modelled, model_region, too_much
-from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.effort import Exhausted, Spent, at_most, part
 from codegen.scop.isl_helpers import in_words
 from codegen.scop.tree import Node
 from codegen.source.region_slice import RegionSlice
@@ -72,6 +72,7 @@ class RegionOutcome:
     parts: int = 1  # in which it was taken
     cases: tuple[tuple[RegionSlice, RegionOutcome, str], ...] = ()  # parts with their own text, if others stay
     gain: Gain | None = None  # with --auto
+    work: int = 0  # counted operations that it took
 
 
 @record
@@ -106,6 +107,19 @@ def process_region(
         return process_region(replace(s, named=None), original, options, machine, crashed)
     except Unsupported as error:
         return refused(s, error)
+
+
+def within_bound(
+    most: int, s: RegionSlice, original: str, options: GenOptions, machine: Machine, crashed: int = 0
+) -> RegionOutcome:
+    """As `process_region`, with so many counted operations for everything. Past them the region is refused."""
+    spent = Spent()
+    try:
+        with at_most(most, spent):
+            made = process_region(s, original, options, machine, crashed)
+    except Exhausted:
+        made = refused(s, too_much(options, Loc(s.file, s.region.first_line, 1)))
+    return replace(made, work=spent.operations)
 
 
 def check_macros(s: RegionSlice, options: GenOptions) -> None:

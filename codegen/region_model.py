@@ -8,16 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 import islpy as isl
+from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Unsupported
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.affine_uses import not_plain
 from codegen.frontend.prepare import declared_pure, distinct_hint, prepared, pure_hint
+from codegen.frontend.rewrite.roots import with_roots_apart
 from codegen.frontend.statements.overloads import with_overloads
 from codegen.frontend.statements.team import check_shared, in_team
 from codegen.frontend.syntax.constructs import check_constructs
 from codegen.frontend.syntax.symbols import RegionSite, find_site, part_of
+from codegen.frontend.syntax.tree import nodes
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan_reader.hinted import plan_hint
 from codegen.recognize.privatize.lastprivate import lastprivates, privatization_remarks
@@ -26,7 +29,8 @@ from codegen.recognize.reductions import free_pairs
 from codegen.recognize.stores import settled
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences, value_flows
-from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.effort import Exhausted, at_most, part, reading, spend
+from codegen.scop.model import Scop
 from codegen.source.macros.named import without_names
 from codegen.source.parse import Parsed, name_data, parse_with_gaps
 from codegen.source.region_slice import RegionSlice
@@ -75,6 +79,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
 
 
 def _site(s: RegionSlice) -> RegionSite:
+    spend(2 * reading(s.text))  # to parse it, and for the passes over the whole function
     return site_in(parse_with_gaps(s), s)
 
 
@@ -142,12 +147,14 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     site = replace(_site(s), constants=options.constants)
     hints = _hints(s, options)
     target = target_named(options.target)
+    site = with_roots_apart(site) if target.runs_here else site
     team = in_team(site, target.threads and target.runs_here)
     within = check_constructs(site, not target.runs_here and not target.threads)
     within = None if team else within
     found: Extracted = extract(site, s.region.index, declared_pure(s), hints.assumptions)
     if found.tree is None:
         return None
+    check_data(site, found.scop)
     if found.scop.own and not target.own_variables:
         why = f"the target {target.name} cannot leave a new address in `{found.scop.own[0].source}`"
         raise Unsupported("pointer-unknown", why, site.loc, "use subscripts in place of a pointer that moves")
@@ -172,6 +179,28 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     number = 0 if s.piece is None else s.piece.number
     return Modelled(site, program, _digest(site), remarks, hints.fusion, bool(own) or within is not None,
                     team, piece=number)  # fmt: skip
+
+
+def check_data(site: RegionSite, scop: Scop) -> None:
+    """Whether flags of the compiler make data something else than the model takes them for. Raises Unsupported."""
+    loc, arrays = site.loc, scop.arrays.values()
+    long = next((a for a in arrays if a.elem.varies), None)
+    if site.dialect.narrow and long is not None:
+        why = f"`{long.base}` is of type `{long.elem.shown}`, and `long` has 32 bits there: the model counts on 64"
+        raise Unsupported("compiler-flag", why, loc, "give it a type of a fixed width, such as int32_t")
+    flag = next((f for f in site.dialect.refused if f.reals), None)
+    if flag is not None and not (all(a.elem.is_int for a in arrays) and _of_integers(site)):
+        raise Unsupported("compiler-flag", flag.message, loc, flag.hint)
+
+
+def _of_integers(site: RegionSite) -> bool:
+    """Are all constants integers, and is nothing called?"""
+    every = (n for s in site.statements for n in nodes(s))
+    return not any(isinstance(n, c_ast.FuncCall) or _is_real(n) for n in every)
+
+
+def _is_real(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Constant) and "int" not in node.type and node.type != "char"
 
 
 def _known_hints(word: str) -> str:

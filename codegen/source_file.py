@@ -126,10 +126,9 @@ def _with_facts(s: RegionSlice, macros: frozenset[str], dialect: Dialect, around
         named = None
     if around.refusal is not None and s.refusal is None:
         return replace(s, macros=macros, dialect=dialect, named=None, refusal=around.refusal)
-    if dialect.refused and s.refusal is None:
-        flag = dialect.refused[0]
-        loc = Loc(s.file, s.region.first_line, 1)
-        refusal = Unsupported("compiler-flag", f"it is compiled with {flag.flag}: {flag.why}", loc, flag.hint)
+    flag = next((f for f in dialect.refused if not f.reals), None)
+    if flag is not None and s.refusal is None:
+        refusal = Unsupported("compiler-flag", flag.message, Loc(s.file, s.region.first_line, 1), flag.hint)
         return replace(s, macros=macros, dialect=dialect, named=None, refusal=refusal)
     return replace(s, macros=macros, dialect=dialect, around=around, named=named)
 

@@ -3,7 +3,7 @@ too large, or not understood, as a whole. Returns its outcome, new text or refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from codegen.source.columns import placed
 from codegen.source.pieces import WHOLE, RegionPieces, cut, maybe_large
 from codegen.source.region_slice import Piece, RegionSlice
 from codegen.source.regions import written
-from codegen.targets.registry import target_named
+from codegen.targets.registry import host_names, target_named
 
 if TYPE_CHECKING:
     from codegen.frontend.syntax.symbols import RegionSite
@@ -58,6 +58,15 @@ def _loc(s: RegionSlice) -> Loc:
 def _run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
     """One that is large is taken in pieces, as is one that asks too much as a whole. Of one that is not
     understood as a whole, the parts that are."""
+    from codegen.region import refused
+    from codegen.region_model import MODEL, too_much
+    from codegen.scop.effort import part, reading
+
+    # Other targets plan for several forms of a region, each with its own part.
+    most = part(options.timeout, 1) * (1 if options.target in host_names() else 2)
+    once = reading(s.text)
+    if 3 * once > most:  # parsed to be cut, and parsed and gone through for one piece
+        return refused(s, too_much(options, _loc(s)))
     parts = _planned(s, options)
     early = bool(parts) or s.text.count(";", *s.span) > WHOLE
     found = _cut(source, s, options) if early and 0 not in parts else RegionPieces((), 0)
@@ -65,15 +74,17 @@ def _run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Ma
         found = _parts(source, s, options, False)
     _check_parts(s, parts, found, options)
     if found.pieces and (parts or found.statements > WHOLE):
-        return _in_pieces(source, s, found.pieces, options, machine, None)
-    whole = _run(source, s, written(source.text, s.region), options, machine)
+        return _in_pieces(source, s, found.pieces, options, machine, None, most - once)
+    whole = _run(source, s, written(source.text, s.region), options, machine, most)
     why = _refusal(whole)
     if not why or parts or why in _FAULTS:
         return whole
+    most -= whole.work + once
     found = RegionPieces((), 0) if why not in _TOO_LARGE else found if early else _cut(source, s, options)
-    if not found.pieces:
+    if not found.pieces and most > part(options.timeout, MODEL):
+        most -= part(options.timeout, MODEL)
         found = _parts(source, s, options, why in _TOO_LARGE)
-    return _in_pieces(source, s, found.pieces, options, machine, whole)
+    return _in_pieces(source, s, found.pieces, options, machine, whole, most)
 
 
 def _planned(s: RegionSlice, options: GenOptions) -> frozenset[int]:
@@ -143,12 +154,12 @@ def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], 
 
 def _in_pieces(
     source: Opened, s: RegionSlice, pieces: Sequence[Piece], options: GenOptions, machine: Machine,
-    whole: RegionOutcome | None,
+    whole: RegionOutcome | None, most: int,
 ) -> RegionOutcome:  # fmt: skip
-    """All pieces one after the other, with the text between them as it is written. Pieces that are refused or would
-    come out as they are stay as they are, too, but for those that a plan names; where no other is left, the region is
-    what was made of its `whole`."""
-    tried = [(p, _run(source, _piece(s, p), source.text[p.begin : p.end], options, machine)) for p in pieces]
+    """All pieces one after the other, with the text between them as it is written; all of them together may take so
+    much counted work, and those after that stay as they are. So do pieces that are refused or would come out as they
+    are, but for those that a plan names; where no other is left, the region is what was made of its `whole`."""
+    tried = list(_each_piece(source, s, pieces, options, machine, most))
     between, named = whole is not None and _refusal(whole) not in _TOO_LARGE, _planned(s, options)
     idle = ("", "sequential") if between or named else ("",)
     done = [(p, o) for p, o in tried if o.text is not None and (p.number in named or _done(o) not in idle)]
@@ -172,6 +183,24 @@ def _in_pieces(
     if not refusals:
         return joined
     return _partly(source, s, joined, done, refusals)
+
+
+def _each_piece(
+    source: Opened, s: RegionSlice, pieces: Sequence[Piece], options: GenOptions, machine: Machine, most: int
+) -> Iterator[tuple[Piece, RegionOutcome]]:
+    """What becomes of each piece. Those that begin after the bound are not looked at."""
+    from codegen.region import refused
+    from codegen.region_model import too_much
+    from codegen.scop.effort import reading
+
+    least, late = 2 * reading(s.text), refused(s, too_much(options, _loc(s)))
+    for p in pieces:
+        if most < least:
+            yield p, late
+            continue
+        made = _run(source, _piece(s, p), source.text[p.begin : p.end], options, machine, most)
+        most -= max(made.work, least)
+        yield p, made
 
 
 def _done(o: RegionOutcome) -> str:
@@ -245,17 +274,19 @@ def _refusal(outcome: RegionOutcome) -> str:
     return next((note.id for d in refused for note in d.notes), "")
 
 
-def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine: Machine) -> RegionOutcome:
-    """A region or a piece of it, which has this text, in a child process.
+def _run(
+    source: Opened, s: RegionSlice, text: str, options: GenOptions, machine: Machine, most: int
+) -> RegionOutcome:
+    """A region or a piece of it, which has this text, in a child process, with so much counted work.
 
     isl has crashed while it joined pieces of a relation; simpler plans ask less of it.
     """
-    from codegen.region import AUTHORS, process_region
+    from codegen.region import AUTHORS, within_bound
 
     original = text.replace("\r\n", "\n")
     others = options.plan_text is None and target_named(options.target).simpler_plans
     tries = len(AUTHORS) if others else 1
-    work = partial(process_region, s, original, options, machine)
+    work = partial(within_bound, most, s, original, options, machine)
     limited = partial(run_again_after_crashes, work, tries, analysis(options.timeout))
     made = answered(s, lambda: _within_limits(s, limited))
     return replace(made, diagnostics=placed(made.diagnostics, s, source.text))

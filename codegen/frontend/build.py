@@ -138,7 +138,7 @@ def _extract(
                         site.dialect)  # fmt: skip
     affiner.invariants = Invariants(names, scan)
     affiner.distinct, affiner.filled = index_arrays(site, scan.written), site.filled
-    affiner.wraps = site.dialect.wraps
+    affiner.dialect = site.dialect
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
     walker.used |= {*_identifiers(site), *site.variables, *(p.name for p in params)}

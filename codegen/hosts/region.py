@@ -15,6 +15,8 @@ from codegen.machine import Machine
 from codegen.plan.text import show
 from codegen.plan_outcome import no_effect, summarize
 from codegen.region import AUTHORS, ProvenRegion, RegionOutcome, as_written, given_up, indent, left_out, make, simpler
+from codegen.region_model import TOO_MUCH, too_much
+from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
 from codegen.strategy.cost.gain import Gain, predicted, too_little
 from codegen.target.emit import RegionText, Surroundings, region_text
@@ -27,6 +29,8 @@ from codegen.target.pragmas import Threads, shared_by_team
 from codegen.target.region_views import RegionViews, region_views
 from codegen.targets.base import RegionJob
 from codegen.verify.overlap.check import overlap_test
+
+PRINTED = 2  # one part in so many of a region's counted work for its text and the proofs about that, at most
 
 
 class Unproven(Unsupported):
@@ -43,19 +47,30 @@ def process(job: RegionJob) -> RegionOutcome:
     if found:
         check_testable(job.model.program.scop, job.options.assume_no_alias, job.options.check_alias)
     skipped, since = job.crashed, [simpler(loc, "isl crashed")] if job.crashed else []
+    failed: dict[str, Unsupported] = {}  # by plans, which several authors may write
     while True:
         made = make(job.model, job.options, job.machine, skipped, since)
         gain = _gain(job, made)
         if gain is not None and gain.against and found:
             return left_out(job.slice, gain)
-        try:
-            out = printed(job, with_few_threads(job, made))
-        except Unproven as error:
-            if made.author is None or made.author + 1 == len(AUTHORS):
-                raise
-            skipped, since = made.author + 1, [*since, given_up(loc, error.message)]
-        else:
-            return replace(out, gain=gain)
+        last, plan = made.author is None or made.author + 1 == len(AUTHORS), _plan_text(made)
+        if plan not in failed:
+            try:
+                with at_most(part(job.options.timeout, 1 if last else PRINTED)):
+                    return replace(printed(job, with_few_threads(job, made)), gain=gain)
+            except Exhausted:
+                failed[plan], why = too_much(job.options, loc), simpler(loc, TOO_MUCH)
+            except Unproven as error:
+                failed[plan], why = error, given_up(loc, error.message)
+            since = [*since, why]
+        if last:
+            raise failed[plan]
+        skipped = (made.author or 0) + 1
+
+
+def _plan_text(made: ProvenRegion) -> str:
+    scop = made.program.scop
+    return show((made.plan,), {scop.region: scop})
 
 
 def _gain(job: RegionJob, made: ProvenRegion) -> Gain | None:

@@ -29,7 +29,7 @@ from codegen.lower.lane_accesses import Maker
 from codegen.lower.loop_strides import loop_strides
 from codegen.lower.rows import side_by_side
 from codegen.lower.shift import shifted
-from codegen.lower.statements import Statements, assignments, lanes_asked
+from codegen.lower.statements import Statements, assignments, lanes_asked, shortest_row
 from codegen.lower.vector_reuse import VectorSteps
 from codegen.recognize.lanes import fits
 from codegen.record import record
@@ -100,7 +100,8 @@ def may_be_wider(scop: Scop, node: For, lanes: Lanes, found: Statements, gatheri
     places = [make.place(s, at, k) for s, at in found for k in range(len(s.accesses))]
     same = all(isinstance(p, (One, Contiguous, Backwards)) for p in places)
     stored = [(s, at) for s, at in found if s.accesses[s.target].array not in gathering]
-    return lanes.bytes == WIDTHS[0] and same and not any(make.apart(s, at) for s, at in stored)
+    room = WIDTHS[-1] // lanes.elem.bytes <= shortest_row(scop, found, node.var)
+    return lanes.bytes == WIDTHS[0] and same and room and not any(make.apart(s, at) for s, at in stored)
 
 
 def uses_again(form: Strips) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.ast.ctree import Block, CNode, For, Instance
+from codegen.ast.ctree import Block, CNode, For, Instance, expr_names
 from codegen.ast.lowered import Lanes
 from codegen.recognize.lanes import has_vectors
 from codegen.recognize.stores import conditional
@@ -11,6 +11,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import VECTOR
 
 Statements = tuple[tuple[Statement, Instance], ...]
+MOST = 1 << 30  # elements of a row of which nothing is known
 
 
 def assignments(scop: Scop, body: CNode, inside: bool = False, perhaps: bool = False) -> Statements | None:
@@ -40,7 +41,19 @@ def lanes_asked(scop: Scop, node: For, found: Statements) -> Lanes | None:
         return None
     (elem,) = elems
     count = lp.width // elem.bytes
-    return Lanes(elem, count) if has_vectors(elem) and count > 1 else None
+    return Lanes(elem, count) if has_vectors(elem) and 1 < count <= shortest_row(scop, found, node.var) else None
+
+
+def shortest_row(scop: Scop, found: Statements, var: str) -> int:
+    """The fewest elements in rows that a loop goes along, as far as they are known. Longer vectors would never be
+    stored, and compilers warn of stores that lie outside."""
+    least = MOST
+    for s, at in found:
+        for access, index in zip(s.accesses, at.accesses, strict=True):
+            row = scop.arrays[access.array].extents[-1:]
+            if index and row and row[0].isdigit() and var in expr_names(index[-1]):
+                least = min(least, int(row[0]))
+    return least
 
 
 def written_in(found: Statements) -> frozenset[str]:

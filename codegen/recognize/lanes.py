@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from codegen.recognize.access.calls import is_root
 from codegen.recognize.access.ctypes import arithmetic, type_of
 from codegen.recognize.access.dereferenceable import always
 from codegen.record import record
-from codegen.scop.expr import Affine, Binary, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk
+from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.types import CType
 
@@ -112,6 +113,9 @@ class _Body:
             return not e.branch and reads <= seen and sides and self._mask(e.cond, sure)
         if not sure and elem.is_int and elem.signed and any(isinstance(x, Ternary) for x in walk(e)):
             return False  # computed without a sign, which would be wrong in a comparison
+        if isinstance(e, Call):
+            # Where the source asks for none, a root could set errno.
+            return sure and elem.kind == "float" and is_root(e, elem.bits) and self.vector(e.args[0], sure)
         if isinstance(e, Unary):
             return e.op in ("-", "+", *(("~",) if elem.is_int else ())) and self.vector(e.arg, sure)
         if not isinstance(e, Binary) or e.op not in self.operators:

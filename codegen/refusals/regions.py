@@ -46,8 +46,10 @@ REGIONS: tuple[Entry, ...] = (
         "compiler-flag",
         "The file is compiled with a flag under which C means something that generated code does not keep: -ftrapv, "
         "-fnon-call-exceptions, -frounding-math, -ftrapping-math, -fsignaling-nans, -mfpmath=387, "
-        "-fsingle-precision-constant, -fpack-struct, -m32 and the like, or a pragma or attribute that stands for one "
-        "(`#pragma STDC FENV_ACCESS ON`, `#pragma GCC optimize`). Docs page flags.md lists what is done about each.",
+        "-fsingle-precision-constant, -fpack-struct, -std=c90 and the like, or a pragma or attribute that stands for "
+        "one (`#pragma STDC FENV_ACCESS ON`, `#pragma GCC optimize`). Those about rounding, exceptions and precision "
+        "stop regions with floating-point numbers. Docs page flags.md lists what is done about each. Data of type "
+        "`long` or size_t stop a region where `long` has 32 bits (-m32).",
         "Leave the flag out for the files with regions, or put the code that needs it into a file of its own.",
         "tilewright gen -ftrapv nest.c",
     ),

@@ -8,11 +8,17 @@ from codegen.record import record
 
 @record
 class FlagRefusal:
-    """A flag under which a region stays as it is: how it is written, what it does to the program, what to do."""
+    """A flag under which a region stays as it is: how it is written, what it does to the program, what to do. With
+    `reals` it is about floating-point arithmetic, and regions of integers do not mind."""
 
     flag: str
     why: str
     hint: str
+    reals: bool = False
+
+    @property
+    def message(self) -> str:
+        return f"it is compiled with {self.flag}: {self.why}"
 
 
 @record
@@ -26,6 +32,7 @@ class Dialect:
     unknown       functions of which that is not known (-fno-builtin-sqrt)
     math_errno    math functions may set errno (not so under -fno-math-errno)
     finite_loops  loops without other effects come to an end (not so under -fno-finite-loops)
+    narrow        `long` has 32 bits, and size_t may have
     openmp        the compiler obeys the pragmas of OpenMP
     refused       why regions stay as they are
     """
@@ -37,6 +44,7 @@ class Dialect:
     unknown: frozenset[str] = frozenset()
     math_errno: bool = True
     finite_loops: bool = True
+    narrow: bool = False
     openmp: bool = False
     refused: tuple[FlagRefusal, ...] = ()
 
@@ -50,6 +58,7 @@ class Dialect:
             self.unknown | other.unknown,
             self.math_errno or other.math_errno,
             self.finite_loops and other.finite_loops,
+            self.narrow or other.narrow,
             self.openmp or other.openmp,
             tuple(dict.fromkeys((*self.refused, *other.refused))),
         )

@@ -33,6 +33,7 @@ from codegen.strategy.loops.interleaved_recurrences import has_chains
 from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
 from codegen.strategy.orders.isl_schedule import is_large, isl_schedule
 from codegen.strategy.orders.reshape import arranged, with_flags
+from codegen.strategy.orders.root_loops import has_root_loops, with_root_loops
 from codegen.strategy.orders.row_loops import rows_innermost
 from codegen.strategy.orders.row_reductions import row_order, would_be
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
@@ -40,7 +41,7 @@ from codegen.strategy.products.forwarding import forwarded
 from codegen.strategy.products.selection import Products, find_products, in_panels
 from codegen.strategy.products.substitution import remark as substitution_remark
 from codegen.strategy.products.substitution import substituted
-from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
+from codegen.strategy.sharing import REDUCTION_STRIPS, ROOT_STRIPS, WORK_SHARING, rows_behind, worth_threads
 from codegen.strategy.technique import (
     NOT_THIS_KIND,
     RegionTechnique,
@@ -131,7 +132,7 @@ def _nests(asked: Request) -> Decision:
     products = _with_products(source, machine, asked.kind)[0].products
     words = (*fused.remarks, *would_be(source, machine))
     made = decorate(fused.program, machine, asked.effort, products, Begun(remarks=words))
-    if asked.fusion != AUTO:
+    if asked.fusion != AUTO or has_root_loops(fused.program):  # the model does not see what has no vectors
         return made
     return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, asked.effort), machine)
 
@@ -159,7 +160,7 @@ REGIONS = (
 # Nests, pass by pass. Of the techniques in one pass a nest gets the first that suits; what got one is left out of the
 # passes behind. Recurrences come first: what they wait for costs more than any cache.
 TILING = ((ROWS_IN_TURN,), (THROUGH_RECURRENCE,), (SHARED_TILES,), (WAVEFRONT, STRIPS, TILES))
-THREADS = (REDUCTION_STRIPS, WORK_SHARING)
+THREADS = (REDUCTION_STRIPS, ROOT_STRIPS, WORK_SHARING)
 # Innermost loops. What compilers do better by themselves comes before what asks them for vectors.
 VECTORS = (WRITTEN_OUT, DATA_DECIDES, REDUCTION, TRANSPOSED, STRIDED, FEW_STEPS, EXPLICIT, MARKED, OUTER, IN_ORDER)
 
@@ -202,7 +203,8 @@ def _vectorize(author: Author) -> None:
 
 @remember(1)
 def _fused(source: Program, machine: Machine, fusion: str) -> Fusion:
-    return fuse(source, machine, fusion, usual_order)
+    found = fuse(source, machine, fusion, usual_order)
+    return replace(found, program=with_root_loops(found.program))
 
 
 def _with_or_without_permission(source: Program, machine: Machine, fusion: str) -> Fusion:

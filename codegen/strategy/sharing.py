@@ -3,16 +3,18 @@ parallel loop (`loops/work_sharing.py` lists the ways); and the test which loops
 
 from __future__ import annotations
 
-from codegen.plan.model import Directive, Pipeline
+from codegen.plan.model import Directive, LoopRef, Pipeline, Vector
+from codegen.recognize.access.calls import scalar_calls
 from codegen.recognize.access.domain_shape import PARALLEL_MIN, most_instances
 from codegen.scop.tree import ON_THREADS, FoundLoop, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
 from codegen.strategy.cost.groups import stepped
 from codegen.strategy.knobs.threads import thread_loops
 from codegen.strategy.knobs.tiles import tile_lengths
+from codegen.strategy.loops.reused_rows import root_vectors
 from codegen.strategy.loops.vector_reductions import on_threads, vector_reduction
 from codegen.strategy.loops.work_sharing import ways
-from codegen.strategy.technique import Site, Technique, Unsuited, carry_out_steps, suited
+from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited, carry_out_steps, suited
 from codegen.transform.program import Program
 
 
@@ -77,6 +79,27 @@ REDUCTION_STRIPS = Technique(
     "threads reduce strips of a loop, each in vectors of its own",
     "an innermost loop that reduces to one element, in an order that may change",
     _reduction_strips,
+    price="threads have equal parts either way; strips are what keeps their vectors, which are decided on later",
+    knobs=(tile_lengths, thread_loops),
+)
+
+
+def _root_strips(author: Author, site: Site) -> None:
+    place = site.place
+    assert place is not None
+    width = root_vectors(author.p, site.band, author.machine) if is_innermost(place) else 0
+    if not width or not scalar_calls(author.p.scop, site.stmts):
+        raise Unsuited(NOT_THIS_KIND)
+    ref = LoopRef(place.loop.name, site.stmts[0])
+    carry_out_steps(author, *on_threads(author.p, Vector(ref, width)))
+    author.remark("passed", "parallel", f"strips of loop {place.loop.name} run in parallel", site.stmts[0])
+
+
+ROOT_STRIPS = Technique(
+    "strips of square roots",
+    "threads take strips of a loop, each in vectors that are written out",
+    "an innermost loop with square roots, of which compilers make no vectors",
+    _root_strips,
     price="threads have equal parts either way; strips are what keeps their vectors, which are decided on later",
     knobs=(tile_lengths, thread_loops),
 )

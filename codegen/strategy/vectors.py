@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from codegen.plan.model import LoopRef, ScalarReplace, Vector
+from codegen.recognize.access.calls import ROOTS, scalar_calls
 from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.access.domain_shape import leaves_out, next_by_step
 from codegen.recognize.access.strides import has_quotients, move
@@ -23,7 +24,7 @@ from codegen.strategy.cost.tile_sizes import WRITTEN_OUT as FEW
 from codegen.strategy.cost.tile_sizes import written_out
 from codegen.strategy.knobs.rows import new_rows, vectors
 from codegen.strategy.loops.outer_vectors import around_taps, through_few_steps
-from codegen.strategy.loops.reused_rows import reused_rows
+from codegen.strategy.loops.reused_rows import reused_rows, root_vectors
 from codegen.strategy.loops.scalar_replacement import hidden_sums, replacement_gain
 from codegen.strategy.loops.transposes import across_rows
 from codegen.strategy.loops.vector_reductions import vector_reduction
@@ -277,6 +278,17 @@ def divides_integers(scop: Scop, name: str) -> bool:
     return any(not isinstance(divisor, Lit) for divisor in whole)
 
 
+def _roots(author: Author, site: Site, calls: Sequence[str]) -> None:
+    """Vectors written out, where compilers would make none since square roots may set errno."""
+    width = root_vectors(author.p, site.band, author.machine) if all(x in ROOTS for x in calls) else 0
+    if not width:
+        author.why = f"compilers make no vectors of `{calls[0]}`, which may set errno"
+        raise Unsuited(author.why)
+    carry_out_steps(author, Vector(_ref(site), width))
+    text = f"loop {site.band.loops[-1].name} is written as vectors of {width} bytes, with square roots of whole vectors"
+    author.remark("passed", "vector", text, site.stmts[0])
+
+
 def _marked(author: Author, site: Site) -> None:
     if any(multiplies_complex(author.p.scop, name) for name in site.stmts):
         author.why = "C multiplies and divides complex numbers by calls (Annex G), which have no lanes"
@@ -284,6 +296,10 @@ def _marked(author: Author, site: Site) -> None:
     if any(divides_integers(author.p.scop, name) for name in site.stmts):
         author.why = "it divides integers, for which processors have no lanes"
         raise Unsuited(author.why)
+    calls = scalar_calls(author.p.scop, site.stmts)
+    if calls:
+        _roots(author, site, calls)
+        return
     carry_out_steps(author, Vector(_ref(site)))
     author.remark("passed", "vector", f"loop {site.band.loops[-1].name} is marked for the vectorizer", site.stmts[0])
 

@@ -12,6 +12,7 @@ import islpy as isl
 from codegen.ast.ctree import ByThreads, CNode, Declare, For, Instance, Int, ProductNode, expr_names, node_kids, walk
 from codegen.ast.generate import expression
 from codegen.isa.widths import WIDTHS
+from codegen.recognize.access.calls import scalar_calls
 from codegen.recognize.access.domain_shape import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
@@ -63,13 +64,13 @@ def pragma_makers(scop: Scop, threads: Threads) -> Mapping[str, Maker]:
         return {
             PARALLEL: lambda node, ints: Pragma("#pragma omp for", clauses=_schedule_clause(node)),
             PARALLEL_VECTOR: lambda node, ints: Pragma(
-                "#pragma omp for simd" if _innermost(node) else "#pragma omp for", clauses=_schedule_clause(node)
+                "#pragma omp for simd" if _asks(scop, node) else "#pragma omp for", clauses=_schedule_clause(node)
             ),
             VECTOR: lambda node, ints: _simd(scop, node),
         }
     return {
         PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
-        PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(node)),
+        PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(scop, node)),
         PIPELINED: lambda node, ints: _parallel(scop, node, ints, "parallel"),
         VECTOR: lambda node, ints: _simd(scop, node),
     }
@@ -77,6 +78,8 @@ def pragma_makers(scop: Scop, threads: Threads) -> Mapping[str, Maker]:
 
 def says_vector(scop: Scop, node: For, threads: bool) -> bool:
     """Does what stands in front of a vector loop ask compilers for vectors?"""
+    if _scalar(scop, node):
+        return False
     if not threads:
         return not node.loop.reductions
     if node.loop.kind == PARALLEL_VECTOR:
@@ -85,7 +88,7 @@ def says_vector(scop: Scop, node: For, threads: bool) -> bool:
 
 
 def _ivdep(scop: Scop, node: For, ints: IntPrinter) -> Pragma:
-    if node.loop.reductions:
+    if node.loop.reductions or _scalar(scop, node):
         return Pragma()
     word = "TW_IVDEP" if _beyond_clang(scop, node) else "TW_SIMD"
     ints.helpers.add(word.lower())
@@ -102,6 +105,11 @@ def _beyond_clang(scop: Scop, node: For) -> bool:
     )
 
 
+def _scalar(scop: Scop, node: For) -> bool:
+    """Does it call what compilers make no vectors of?"""
+    return bool(scalar_calls(scop, sorted({n.stmt for n in walk(node.body) if isinstance(n, Instance)})))
+
+
 def _innermost(node: For) -> bool:
     """Is it an innermost loop, once compilers have unrolled those of a few iterations?"""
     return all(_few(n) for n in walk(node.body) if isinstance(n, For))
@@ -114,7 +122,7 @@ def _few(loop: For) -> bool:
 
 
 def _simd(scop: Scop, node: For) -> Pragma:
-    if not _innermost(node):
+    if not _innermost(node) or _scalar(scop, node):
         return Pragma()  # along outer loops gcc makes vectors of few, clang of none, and warns when told to
     if any(scop.arrays[a].rank for _, a in node.loop.reductions):
         return Pragma()  # gathered in elements of arrays, which no clause can name
@@ -170,9 +178,14 @@ def collapsed(node: For, pragma: Pragma, printed: Sequence[View]) -> Pragma:
     return replace(pragma, clauses=f" collapse(2){pragma.clauses}") if pragma.words and collapses(node) else pragma
 
 
-def _both(node: For) -> str:
+def _both(scop: Scop, node: For) -> str:
     """Threads and lanes. Not together with a reduction: clang 14 then adds up only some of the lanes."""
-    return "parallel for simd" if _innermost(node) and not node.loop.reductions else "parallel for"
+    return "parallel for simd" if _asks(scop, node) and not node.loop.reductions else "parallel for"
+
+
+def _asks(scop: Scop, node: For) -> bool:
+    """Whether compilers can do what a directive for vectors asks of them."""
+    return _innermost(node) and not _scalar(scop, node)
 
 
 def _clauses(node: For) -> str:

@@ -157,6 +157,8 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
             "pick": f"{m[0]}_pick" in helpers,
             "turned": f"{m[0]}_turned" in helpers,
             "chosen": f"{m[0]}_chosen" in helpers,
+            "root": f"{m[0]}_root" in helpers,
+            "bits": int(m[2]),
             "picked": sorted(h.split("_at_")[1].split("_") for h in helpers if h.startswith(f"{m[0]}_at_")),
             "zipped": _zipped(int(m[3] or 0)) if f"{m[0]}_low" in helpers else {},
         }

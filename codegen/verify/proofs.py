@@ -9,6 +9,8 @@ user wrote it; `prove` returns the findings and leaves that judgement to its cal
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import takewhile
 
 import islpy as isl
 
@@ -20,6 +22,7 @@ from codegen.scop.product import in_registers
 from codegen.scop.times import in_order
 from codegen.scop.tree import BLOCKED, PACKED
 from codegen.verify.evidence import Evidence, Finding, between_runs, collect
+from codegen.verify.instances import Executed, executed
 from codegen.verify.invariant_reads import unlike_value
 from codegen.verify.matvec import unsafe_matvec
 from codegen.verify.products import unsafe_product
@@ -33,19 +36,31 @@ Check = Callable[[Evidence], Sequence[Finding]]
 
 def not_exactly_once(e: Evidence) -> Sequence[Finding]:
     """Every instance runs, none runs twice, nothing else runs."""
-    out = []
-    ran = e.times.domain()
+    out, once = [], True
     for s in e.scop.statements:
-        want = isl.UnionSet.from_set(s.domain.intersect_params(e.scop.context))
-        got = ran.intersect(isl.UnionSet.from_set(isl.Set.universe(s.domain.get_space())))
+        want, found = s.domain.intersect_params(e.scop.context), _executed(e, s.name)
+        got, once = found.instances, once and found.once
         for label, gap in (("missing", want.subtract(got)), ("extra", got.subtract(want))):
             if not gap.is_empty():
                 out.append(
                     Finding("exactly-once", f"{label} iteration of {s.name} (`{s.source}`): {gap.sample_point()}")
                 )
-    if not e.times.is_single_valued():
+    if not once:
         out.append(Finding("exactly-once", "some iteration runs more than once"))
     return out
+
+
+def _executed(e: Evidence, stmt: str) -> Executed:
+    """What all places in the tree together execute of a statement."""
+    each = (executed(r.point.domain, r.iterators(e.scop)) for r in e.runs if r.instance.stmt == stmt)
+    known = list(takewhile(lambda x: x is not None, each))
+    if known and len(known) == sum(r.instance.stmt == stmt for r in e.runs):
+        return reduce(Executed.union, [x for x in known if x is not None])
+    here = isl.UnionSet.from_set(isl.Set.universe(e.scop.statement(stmt).domain.get_space()))
+    times = e.times.intersect_domain(here)
+    instances = times.domain()
+    empty = isl.Set.empty(e.scop.statement(stmt).domain.get_space())
+    return Executed(empty if instances.is_empty() else isl.Set.from_union_set(instances), times.is_single_valued())
 
 
 def broken_dependence(e: Evidence) -> Sequence[Finding]:

@@ -128,12 +128,15 @@ class StatementRun:
         return known[1]
 
     def _map(self, scop: Scop) -> isl.Map:
-        s = scop.statement(self.instance.stmt)
-        target = s.domain.get_space()
+        return relation_of(self.iterators(scop)).intersect_domain(self.point.domain)
+
+    def iterators(self, scop: Scop) -> isl.MultiPwAff:
+        """The statement's iterators as functions of loop variables."""
+        target = scop.statement(self.instance.stmt).domain.get_space()
         multi = isl.MultiPwAff.zero(self.point.domain.get_space().map_from_domain_and_range(target))
         for k, e in enumerate(self.instance.iterators):
             multi = multi.set_pw_aff(k, self.point.value(e))
-        return relation_of(multi).intersect_domain(self.point.domain)
+        return multi
 
     @property
     def times(self) -> Time:

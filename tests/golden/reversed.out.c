@@ -207,8 +207,8 @@ void back(int n, double x[n], const double L[n][n])
             double *const tw_room = tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (tw_index)sizeof(double)) : 0;
             if (tw_room) {
               const double *const tw_a0 = (const double *)&L[-(n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb)][0];
-              const tw_index tw_pitch0 =
-                  (const double *)&L[-((n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb) + 1)][0] - tw_a0;
+              const tw_index tw_pitch0 = (const double *)&L[-((n + 40 * jb <= 0 ? -(tw_index)n + 1 : 40 * jb)
+                                                              + (tw_index)(tw_depth > 1))][0] - tw_a0;
               double *tw_next = tw_room;
               double *const tw_x0 = tw_next;
               for (tw_index tw_i = 0; tw_i < tw_depth; tw_i++)

@@ -18,7 +18,7 @@ int main(void)
 {
   static double u[%d][%d], v[%d][%d];
   heat(%d, %d, u, v);
-  printf("%%ld\\n", tw_world.sent);
+  printf("%%lld\\n", tw_world.sent);
   return 0;
 }
 """

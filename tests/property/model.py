@@ -34,6 +34,9 @@ class Features:
     constants: float = 0.15  # constant sizes
     exact: float = 0.12  # floating-point sums that come out the same in any order
     gathers: float = 0.2  # subscripts that depend on data
+    enums: float = 0.2  # in place of integers
+    places: float = 0.25  # parameters behind pointers in memory
+    volatiles: float = 0.04
     macros: float = 0.15  # a macro that names itself, around the region or in it
     untyped: float = 0.5  # of programs for -fno-strict-aliasing: parameters of several types that overlap
 

@@ -16,6 +16,7 @@ from tests.property.affine import BYTE, INT, LONG, SHORT, SIZE, UNSIGNED, IntTyp
 from tests.property.loops import Loops, Scope
 from tests.property.memory import Array, Record, Scalar
 from tests.property.model import ALL, PRELUDE, SIZES_USED, Features, Program
+from tests.property.spellings import respelled
 from tests.property.statements import Statements
 from tests.property.tree import For, If, Line, Node
 
@@ -34,7 +35,7 @@ def flags_of(seed: int) -> tuple[str, ...]:
 
 def random_program(seed: int, features: Features = ALL) -> Program:
     """The program of a seed."""
-    return _Maker(Random(seed), seed, features).program()
+    return respelled(_Maker(Random(seed), seed, features).program(), features)
 
 
 @dataclass

@@ -113,6 +113,14 @@ def test_nothing_is_believed(generated: Generated) -> None:
     assert left == {n for n in names if n.startswith(("(*u).u", "u->w.v")) or "q[0]" in n}
 
 
+def test_stores_that_may_change_the_pointers() -> None:
+    """Characters may be stored over the pointers on the way to them."""
+    loop = "#pragma scop\n  for (int i = 0; i < n; i++)\n    (**a)[i] = 1;\n#pragma endscop\n"
+    made = generate("in.c", f"void f(int n, signed char ***a)\n{{\n{loop}}}\n", GenOptions())
+    assert not made.regions[0].transformed
+    assert any(d.id == "region-refused" and "may change the pointers" in d.message for d in made.diagnostics)
+
+
 CHECKED = {
     "a member": ("struct node *s, double *r", "(*s).p[i] = r[i] * 2;"),
     "rows": ("double **pp, double **qq", "(*pp)[i] = (*qq)[i + 1] * 2;"),

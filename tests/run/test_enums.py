@@ -131,6 +131,16 @@ def test_same_results(generated: Generated, compiler: str, tmp_path: Path) -> No
     assert printed(generated.text, tmp_path, compiler) == printed(program(CASES), tmp_path, compiler)
 
 
+@pytest.mark.parametrize("compiler", with_openmp())
+def test_short_enums(compiler: str, tmp_path: Path) -> None:
+    """With -fshort-enums all are packed; what surely leaves a byte is refused."""
+    names = ("local-late", "array", "conversion", "typedef", "counter", "member-bound", "bound-signed")
+    source, flag = program({n: CASES[n] for n in names}), ("-fshort-enums",)
+    made = made_of(source, flag)
+    assert all(r.transformed for r in made.regions), made.diagnostics
+    assert printed(made.text, tmp_path, compiler, flag) == printed(source, tmp_path, compiler, flag)
+
+
 # Of C23, which few compilers have: what comes out is asked for, and compared where one does.
 UNDERLYING = {
     "char": ("enum small : unsigned char { Q0, Q1 = 200 };", "", "{ enum small e = i * 3; a[i] = e; }"),

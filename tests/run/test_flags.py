@@ -243,8 +243,28 @@ def test_types_tell_pointers_apart_without_the_flag() -> None:
 
 @pytest.mark.parametrize("flag", ["-ftrapv", "-fnon-call-exceptions", "-frounding-math", "-mfpmath=387"])
 def test_refused(flag: str) -> None:
-    made = generate("p.c", WRAPPED_BOUND, GenOptions(cpp=CppOptions(args=(flag,))))
+    made = generate("p.c", BOUND, GenOptions(cpp=CppOptions(args=(flag,))))
     (warning,) = made.diagnostics
     (note,) = warning.notes
     assert (note.id, made.regions[0].transformed) == ("compiler-flag", False)
     assert flag in note.message and note.hint
+
+
+@pytest.mark.parametrize("flag", ["-frounding-math", "-ftrapping-math", "-mfpmath=387"])
+def test_integers_are_not_rounded(flag: str) -> None:
+    options = GenOptions(cpp=CppOptions(args=(flag,)))
+    assert generate("p.c", WRAPPED_BOUND, options).regions[0].transformed
+    real = WRAPPED_BOUND.replace("a[i] += 1;", "a[i] += (int)(i * 0.5);")
+    assert not generate("p.c", real, options).regions[0].transformed
+
+
+def test_long_of_32_bits() -> None:
+    """Subscripts in `unsigned long` may wrap around there, and data of type `long` are not what the model has."""
+    source = WRAPPED_PRODUCT.split("int main")[0].replace("#include <stdio.h>\n#include <stdlib.h>\n", "")
+    for word in ("TYPE", "INNER", "INDEX"):
+        source = source.replace(word, "unsigned long")
+    narrow = GenOptions(cpp=CppOptions(args=("-m32",), enabled=False))
+    assert "does not wrap around" not in generate("p.c", source, GenOptions()).text
+    assert "does not wrap around" in generate("p.c", source, narrow).text
+    made = generate("p.c", source.replace("char *a", "long *a"), narrow)
+    assert not made.regions[0].transformed and "`long` has 32 bits" in str(made.diagnostics)

@@ -163,6 +163,34 @@ int main(void)
   printf("%d %d %d\\n", a[0], a[3], __LINE__);
 }
 """
+WORDS = """\
+#include <stdio.h>
+#define double float
+#define int short
+#define long int
+void f(long n, double *a, int *b)
+{
+#pragma scop
+  for (long i = 0; i < n; i++) {
+    double t = a[i] * 0.1;
+    int k = b[i] * 30000;
+    a[i] = t + k;
+  }
+#pragma endscop
+}
+#undef int
+#undef long
+#undef double
+int main(void)
+{
+  float a[50];
+  short b[50];
+  for (int i = 0; i < 50; i++)
+    a[i] = i * 1.7f, b[i] = i;
+  f(50, a, b);
+  printf("%.9g %.9g\\n", a[3], a[49]);
+}
+"""
 COUNTED = """\
 #include <stdio.h>
 int f(int n, int *a)
@@ -224,6 +252,7 @@ C = {
     "defined": DEFINED,
     "alone": ALONE,
     "lines": LINES,
+    "words": WORDS,
     "counted": COUNTED,
     "no-marks": NO_MARKS,
 }
@@ -282,6 +311,17 @@ def test_code_of_a_header(tmp_path: Path) -> None:
     assert _runs(made.text, "p.c", ["gcc", "-w", "-fopenmp"], tmp_path) == want
     (tmp_path / "k.h").write_text("#define K 7\n#define K2 9\na[2] = 1;\n")
     assert not generate(str(tmp_path / "p.c"), text, GenOptions()).regions[0].transformed
+
+
+def test_copies_count_no_further(tmp_path: Path) -> None:
+    """Versions of a function for several processors would use what counts several times."""
+    used = ITSELF.replace("a[n - 1] += scale", "a[n - 1] += __COUNTER__")
+    used = used.replace("a[51], scale", "a[51], 1.0 + __COUNTER__")
+    for source in (used, DEFINED):
+        made = generate("p.c", source, GenOptions(dispatch=True))
+        assert [d.id for d in made.diagnostics if "one version alone" in d.message]
+        words = ["gcc", "-fopenmp", "-w"]
+        assert _runs(made.text, "p.c", words, tmp_path) == _runs(source, "p.c", words, tmp_path)
 
 
 def test_raw_strings(tmp_path: Path) -> None:

@@ -112,6 +112,15 @@ def test_a_tree_without_code_is_left_out_of_its_batch(monkeypatch: pytest.Monkey
     assert "another order" in found[1].why and judged == [2]
 
 
+def test_a_tree_faster_than_the_machine_has_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Measurer(flags="-O1", effort=QUICK, jobs=1) as bench:
+        at_once = Figure(Timing(1e-12, 1e-12, 0.0, 3), False)
+        monkeypatch.setattr(bench, "_timed", lambda batch, _: [at_once] * len(batch))
+        monkeypatch.setattr(bench, "peak", lambda _: 100.0)
+        (found,) = bench.figures([GOOD])
+    assert found.gflops is None and "too busy" in found.why
+
+
 def test_the_cache_is_text_that_is_added_to(tmp_path: Path) -> None:
     path = str(tmp_path / "trees.jsonl")
     one, two = MeasurementCache("here", path), MeasurementCache("here", path)

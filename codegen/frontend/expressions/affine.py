@@ -17,10 +17,11 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.context.frame import Assumption, Binding, Frame
 from codegen.frontend.context.member_parameters import Reading
 from codegen.frontend.expressions.division import by_number, by_value, flipped
-from codegen.frontend.syntax.constants import int_constant, literal_type
+from codegen.frontend.syntax.constants import UINT, int_constant, literal_type
 from codegen.frontend.syntax.declarators import TypeTable, parameters
 from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
+from codegen.scop.dialect import STANDARD, Dialect
 from codegen.scop.types import INT, CType, common, promote
 from codegen.scop.unconditional import may_be_skipped
 
@@ -81,7 +82,7 @@ class Affiner:
     evaluated: dict[str, isl.Set] = field(default_factory=dict)  # where the source evaluates each of them
     readings: list[Reading] = field(default_factory=list)  # of members behind pointers
     distinct: Mapping[str, CType] = field(default_factory=dict)  # index arrays without equal elements
-    wraps: bool = False  # signed arithmetic may wrap around, too
+    dialect: Dialect = STANDARD
     filled: Mapping[str, c_ast.Node] = field(default_factory=dict)  # of how many elements of theirs that is known
 
     # -- values ------------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ class Affiner:
         right, rt = self.value(node.right, frame)
         if node.op in ("<<", ">>", "&", "^"):
             return self._bits(node, frame, left, promote(lt), right)
-        ctype = common(lt, rt)
+        ctype = self.common(lt, rt)
         left = self._convert(left, lt, ctype, frame, node)
         right = self._convert(right, rt, ctype, frame, node)
         return self._wrapped(self._arith(node, frame, left, right), ctype, frame, node), ctype
@@ -278,7 +279,7 @@ class Affiner:
         cond = self.condition(node.cond, frame)
         yes, yt = self.value(node.iftrue, frame.restrict(cond))
         no, nt = self.value(node.iffalse, frame.restrict(cond.complement()))
-        ctype = common(yt, nt)
+        ctype = self.common(yt, nt)
         yes = self._convert(yes, yt, ctype, frame.restrict(cond), node)
         no = self._convert(no, nt, ctype, frame.restrict(cond.complement()), node)
         chosen = yes.intersect_domain(cond).union_add(no.intersect_domain(cond.complement()))
@@ -302,7 +303,7 @@ class Affiner:
             return self._inline(node, self.functions[name], args, frame)
         if len(args) == 2 and (name in _MIN_NAMES or name in _MAX_NAMES):
             (a, at), (b, bt) = self.value(args[0], frame), self.value(args[1], frame)
-            return (a.min(b) if name in _MIN_NAMES else a.max(b)), common(at, bt)
+            return (a.min(b) if name in _MIN_NAMES else a.max(b)), self.common(at, bt)
         raise NotAffine(node, f"the call `{c_text(node)}` is not an affine expression")
 
     def _inline(
@@ -345,7 +346,7 @@ class Affiner:
         if isinstance(node, c_ast.BinaryOp) and node.op in _COMPARE:
             a, at = self.value(node.left, frame)
             b, bt = self.value(node.right, frame)
-            ctype = common(at, bt)
+            ctype = self.common(at, bt)
             a = self._convert(a, at, ctype, frame, node)
             b = self._convert(b, bt, ctype, frame, node)
             return _COMPARE[node.op](a, b)
@@ -359,9 +360,27 @@ class Affiner:
 
     # -- wrapping ----------------------------------------------------------------------------------
 
+    def bits(self, ctype: CType) -> int:
+        """How many bits an integer type may have, at least."""
+        return min(ctype.bits, 32) if self.dialect.narrow and ctype.varies else ctype.bits
+
+    def range(self, ctype: CType) -> tuple[int, int]:
+        """The values that it is sure to hold."""
+        return ctype.range() if self.bits(ctype) == ctype.bits else (INT if ctype.signed else UINT).range()
+
+    def safe_range(self, ctype: CType) -> tuple[int, int]:
+        """The values that a conversion to it leaves alone on every machine."""
+        return ctype.safe_range() if self.bits(ctype) == ctype.bits else self.range(ctype)
+
+    def common(self, a: CType, b: CType) -> CType:
+        """C's usual arithmetic conversions. Where `long` has 32 bits, it and an unsigned number are unsigned."""
+        wide, other = (a, b) if a.bits >= b.bits else (b, a)
+        mixed = self.bits(wide) < wide.bits and wide.signed and other.bits == 32 and not other.signed
+        return UINT if mixed else common(a, b)
+
     def _convert(self, value: isl.PwAff, have: CType, want: CType, frame: Frame, node: c_ast.Node) -> isl.PwAff:
         """Conversion to another integer type; values that would change are assumed away."""
-        low, high = want.safe_range()
+        low, high = self.safe_range(want)
         have_low, have_high = have.range()
         if have_low >= low and have_high <= high:
             return value
@@ -371,8 +390,8 @@ class Affiner:
     def _wrapped(self, value: isl.PwAff, ctype: CType, frame: Frame, node: c_ast.Node) -> isl.PwAff:
         """The result of arithmetic: signed overflow is the source's own error, unless the compiler was told that it
         wraps around, as unsigned arithmetic does. What wraps must not."""
-        if not ctype.signed or self.wraps:
-            low, high = ctype.range()
+        if not ctype.signed or self.dialect.wraps:
+            low, high = self.range(ctype)
             self._assume(value, low, high, frame, node, f"`{c_text(node)}` does not wrap around")
         return value
 

@@ -15,7 +15,7 @@ from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
 from codegen.frontend.expressions.polynomials import is_affine, polynomial
 from codegen.frontend.syntax.constants import int_constant, literal_type
 from codegen.record import record
-from codegen.scop.types import INT, CType, common, promote
+from codegen.scop.types import INT, CType, promote
 
 
 @record
@@ -28,15 +28,15 @@ class Arithmetic:
     widened: bool = False
     added: tuple[tuple[int, c_ast.Node], ...] = ()
 
-    def converted(self, to: CType) -> Arithmetic | None:
+    def converted(self, to: CType, affiner: Affiner) -> Arithmetic | None:
         """After a conversion; None where it may have changed what is not known to be exact."""
         if not to.is_int or to.bits < 32:
             return None
-        if to.bits > 32:
+        if to.bits > 32 and (affiner.bits(to) > 32 or self.modular):  # a modular one is of fewer bits in either case
             return Arithmetic(to, self.modular, self.modular, self.added)
         if self.widened:
             return None
-        same = self.ctype.bits == to.bits and self.ctype.signed == to.signed
+        same = affiner.bits(self.ctype) == affiner.bits(to) and self.ctype.signed == to.signed
         return Arithmetic(to, self.modular or not same)
 
 
@@ -49,7 +49,7 @@ def arithmetic(node: c_ast.Node, frame: Frame, affiner: Affiner) -> Arithmetic |
         return _named(node.name, frame, affiner)
     if isinstance(node, c_ast.Cast):
         inner = arithmetic(node.expr, frame, affiner)
-        return None if inner is None else inner.converted(affiner.types.shape(node.to_type).elem)
+        return None if inner is None else inner.converted(affiner.types.shape(node.to_type).elem, affiner)
     if isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-"):
         inner = arithmetic(node.expr, frame, affiner)
         return None if inner is None or inner.widened else _computed(promote(inner.ctype), inner.modular, affiner)
@@ -74,7 +74,7 @@ def _named(name: str, frame: Frame, affiner: Affiner) -> Arithmetic | None:
         if b.value is not None:
             return Arithmetic(b.ctype)
         inner = arithmetic(b.node, b.frame, affiner)
-        return None if inner is None else inner.converted(b.ctype)
+        return None if inner is None else inner.converted(b.ctype, affiner)
     it = frame.iterator(name)
     if it is not None:
         return Arithmetic(it.ctype)
@@ -85,8 +85,8 @@ def _binary(node: c_ast.BinaryOp, frame: Frame, affiner: Affiner) -> Arithmetic 
     left, right = arithmetic(node.left, frame, affiner), arithmetic(node.right, frame, affiner)
     if left is None or right is None:
         return None
-    ctype = common(left.ctype, right.ctype)
-    if ctype.bits <= 32:
+    ctype = affiner.common(left.ctype, right.ctype)
+    if affiner.bits(ctype) <= 32 and not left.widened and not right.widened:
         return _computed(ctype, left.modular or right.modular, affiner)
     left, right = (_exact(*x, frame, affiner) for x in ((left, node.left), (right, node.right)))
     if not left.modular and not right.modular:
@@ -113,4 +113,4 @@ def _with_more(node: c_ast.BinaryOp, left: Arithmetic, right: Arithmetic, ctype:
 
 def _computed(ctype: CType, modular: bool, affiner: Affiner) -> Arithmetic:
     """The result of an operation in this type."""
-    return Arithmetic(ctype, modular or (ctype.bits == 32 and (not ctype.signed or affiner.wraps)))
+    return Arithmetic(ctype, modular or (affiner.bits(ctype) == 32 and (not ctype.signed or affiner.dialect.wraps)))

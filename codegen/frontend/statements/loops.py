@@ -181,7 +181,7 @@ def _condition(header: Header, inner: Frame, affiner: Affiner, up: bool) -> isl.
             a, b = b, a
         if not a.is_equal(it):
             raise NotAffine(cond, f"`{c_text(cond)}` does not compare the loop variable with a limit")
-        if not header.ctype.signed or affiner.wraps or abs(header.step) != 1:
+        if not header.ctype.signed or affiner.dialect.wraps or abs(header.step) != 1:
             missed = a.sub(b) if up else b.sub(a)
             first = inner.domain.lexmin() if up else inner.domain.lexmax()
             affiner.assumptions.append(
@@ -234,13 +234,13 @@ def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner
     """Counters that are unsigned or narrow, all if signed arithmetic wraps around, must not wrap when they step past
     their last value."""
     ctype = header.ctype
-    if ctype.signed and ctype.bits >= 32 and not affiner.wraps:
+    if ctype.signed and ctype.bits >= 32 and not affiner.dialect.wraps:
         return
     if (header.early or header.wraps) and header.outside:
         raise Unsupported(
             "loop-form", f"`{header.name}` wraps around when the loop ends, and lives on", loc, _FORM
         )
-    low, high = ctype.safe_range()
+    low, high = affiner.safe_range(ctype)
     # The last step of these is never looked at.
     following = it if header.early or header.wraps else it.add(body.constant(header.step))
     affiner.assumptions.append(

@@ -3,6 +3,7 @@ the name of a type in vector lanes, such as f64 (`element_name`)."""
 
 from __future__ import annotations
 
+from codegen.recognize.access.calls import plain_name
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.model import Scop, Statement
 from codegen.scop.types import INT, LONG, CType, common, promote
@@ -58,11 +59,12 @@ def arithmetic(a: CType | None, b: CType | None) -> CType | None:
 
 
 def _call(e: Call) -> CType | None:
-    if e.name in _DOUBLES:
+    name = plain_name(e.name)
+    if name in _DOUBLES:
         return DOUBLE
-    if e.name.endswith("f") and e.name[:-1] in _DOUBLES:
+    if name.endswith("f") and name[:-1] in _DOUBLES:
         return FLOAT
-    return INT if e.name == "abs" else LONG if e.name == "labs" else None
+    return INT if name == "abs" else LONG if name == "labs" else None
 
 
 def _literal(text: str) -> CType | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from codegen.patterns import pattern
 from codegen.record import record
 from codegen.scop.dialect import STANDARD, Dialect, FlagRefusal
-from codegen.source.dialect.flags import FLAGS, MODELLED, REFUSED
+from codegen.source.dialect.flags import FLAGS, MODELLED, OF_REALS, REFUSED
 from codegen.source.layout.linemap import LineMap
 from codegen.source.macro_tables import Change
 from codegen.source.preprocess import Preprocessed
@@ -54,7 +54,7 @@ def dialect_of(words: Iterable[str], macros: Mapping[str, str]) -> Dialect:
                 facts |= {name: _Fact(value, word) for name, value in flag.sets.items()}
     facts |= _as_compiled(facts, macros)
     modelled = {n: facts[n].value if n in facts else usual for n, usual in MODELLED.items()}
-    refused = (FlagRefusal(facts[n].word, *REFUSED[n]) for n in REFUSED if n in facts and facts[n].value)
+    refused = (FlagRefusal(facts[n].word, *REFUSED[n], n in OF_REALS) for n in REFUSED if n in facts and facts[n].value)
     return replace(STANDARD, **modelled, unknown=frozenset(unknown), refused=tuple(dict.fromkeys(refused)))
 
 

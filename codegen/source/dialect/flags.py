@@ -25,6 +25,7 @@ MODELLED: Mapping[str, bool] = {
     "known_library": True,
     "math_errno": True,
     "finite_loops": True,
+    "narrow": False,
     "openmp": False,
 }
 
@@ -70,10 +71,6 @@ REFUSED: Mapping[str, tuple[str, str]] = {
         "members of structs have another byte order than their types",
         "compile the file without it",
     ),
-    "narrow": (
-        "`long` and pointers have 32 bits, generated code counts on 64",
-        "compile for a processor and an ABI of 64 bits",
-    ),
     "before_c99": (
         "generated code is C99",
         "compile it with -std=gnu99 or newer",
@@ -83,6 +80,9 @@ REFUSED: Mapping[str, tuple[str, str]] = {
         "compile the file without it",
     ),
 }
+
+# Those of them that are about floating-point arithmetic.
+OF_REALS = frozenset(("rounding", "exceptions", "signaling_nans", "extended_precision", "single_constants"))
 
 _FINITE = "no NaN or infinity: generated code asks for none, and keeps more rules of arithmetic than it has to"
 _LICENCE = "allows the compiler what generated code does not make use of"

@@ -16,6 +16,11 @@ from codegen.source.macros.branches import groups_of, matters
 from codegen.source.region_slice import MacroScope, RegionSlice
 
 _QUOTED = re.compile(f"{STRING}|{CHAR}")
+# Words of C in results: programs exchange precisions by `#define double float`.
+_WORDS = frozenset(
+    ("char", "do", "double", "else", "float", "for", "if", "int", "long", "return", "short", "signed", "sizeof",
+     "static", "struct", "unsigned", "void", "while")
+)  # fmt: skip
 _COUNTING = ("__COUNTER__", "__TIME__", "__DATE__", "__TIMESTAMP__", "__INCLUDE_LEVEL__")
 _LINE = "__LINE__"
 _KEPT_PRAGMAS = re.compile(r"#pragma\s+(push_macro|pop_macro|GCC|clang|STDC|pack|weak|redefine_extname|message)\b")
@@ -54,9 +59,9 @@ def _has_effect(directive: str) -> bool:
 
 def _expanded_again(s: RegionSlice, known: Table, own: Collection[str]) -> tuple[str, ...]:
     """Names of what the region was read as that are macros where its result is: they were left by macros that name
-    themselves, stood in brackets, or come from where there was no such macro."""
+    themselves, stood in brackets, or come from where there was no such macro. Words that results are made of, too."""
     left = {w for line in s.text.split("\n") if not line.startswith("#") for w in IDENT.findall(_QUOTED.sub("", line))}
-    found = (n for n in left if n in own or (n in known and known[n].body != n))
+    found = (n for n in left | _WORDS if n in own or (n in known and known[n].body != n))
     return tuple(sorted(found))
 
 

@@ -101,8 +101,10 @@ def _entries(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
                for c in lay.desc.map.cons if stored_code(c)]
     if not words and not ranged:
         return
-    # Segments with ends of their own may lie anywhere: then positions have to rise from entry to entry, too.
-    position = p.c(s.env[full.var]) if full and words and full.segment.low and not full.segment.chained else ""
+    # Segments with ends of their own may lie anywhere: where an order of entries is promised, positions have to rise
+    # from entry to entry, too.
+    anywhere = full is not None and bool(full.segment.low) and not full.segment.chained
+    position = p.c(s.env[full.var]) if full and words and anywhere and _promises(lay) else ""
     p.w.open("")
     if words:
         p.w.line(f"uint64_t last[{len(words)}] = {{0}};")
@@ -122,6 +124,12 @@ def _entries(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
 
     p.nest(s.nest, body)
     p.w.close()
+
+
+def _promises(lay: Layout) -> bool:
+    """Whether the format promises an order of entries, besides those of arrays."""
+    keys = ((single(q.key), var(q.variable)) for q in lay.desc.quantifiers)
+    return any(not (isinstance(a, Call) and a.args == (x,) and lay.desc.function(a.id)) for a, x in keys)
 
 
 def _by_position(lay: Layout, full: Position) -> Scan:

@@ -73,6 +73,21 @@ def conversion(
     return CFunction(comment, prototype, declared, text, _ending(p, owned, lists), "_OPENMP" if parallel else "")
 
 
+def checking(p: Pair, source: Descriptor, name: str, types: Types) -> CFunction:
+    """The function NAME(const SOURCE *src) that only checks what the format promises."""
+    printer = StepPrinter(Writer(), extents_of(p, Computation((), frozenset())), types)
+    printer.keys = {k.name: (k.parameters, f"tw_key_{k.name}") for k in source.keys}
+    for n, e in p.source.desc.lets:
+        printer.step(Define(n, e))
+    check_input(printer, p.source, p.shape)
+    text = _without_unread(printer.w.text, printer.scalars)
+    used = frozenset(f.name for f in p.source.desc.functions) | {*p.source.counted}
+    declared = _declarations(p, printer, {}, [], used, text)
+    declared = f"    if (!src)\n        return TW_SPARSE_RANGE;\n{declared}"
+    comment = f"/* Whether *src keeps all promises of {source.name}. */"
+    return CFunction(comment, f"int {name}(const {type_name(source, types)} *src)", declared, text, "")
+
+
 def _without_unread(text: str, scalars: dict[str, str]) -> str:
     """The text without sizes that are computed and never looked at, as some are only where 32-bit indices are
     checked; their names leave `scalars`."""

@@ -2,6 +2,7 @@
 TypeError or ValueError for arrays that do not fit the format."""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -35,21 +36,31 @@ def to_struct(ffi: Any, lay: Layout, s: Struct, values: Mapping[str, Any]) -> An
     keep = []
     for a in s.arrays:
         array = values[a.name]
-        fits(a.name, array, a.type, need[a.name])
+        exactly(a.name, array, a.type, need[a.name])
         buffer = ffi.from_buffer(f"{a.type}[]", array)
         keep.append(buffer)
         setattr(out, a.name, ffi.cast(f"{a.type} *", buffer))
     return out, keep
 
 
-def fits(name: str, array: Any, ctype: str, need: int) -> None:
-    """TypeError or ValueError for what is no contiguous array of the type with so many elements."""
+def exactly(name: str, array: Any, ctype: str, need: int) -> None:
+    """TypeError or ValueError for what is no contiguous array of the type with exactly so many elements."""
     import numpy
 
     if not isinstance(array, numpy.ndarray) or array.dtype != numpy.dtype(_DTYPES[ctype]):
-        raise TypeError(f"{name} must be a NumPy array of {_DTYPES[ctype]}")
-    if array.size < need or not array.flags.c_contiguous:
-        raise ValueError(f"{name} must be contiguous and have {need} elements, not {array.size}")
+        what = f"one of {array.dtype}" if isinstance(array, numpy.ndarray) else type(array).__name__
+        raise TypeError(f"{name} must be a NumPy array of {_DTYPES[ctype]}, not {what}")
+    if array.size != need:
+        raise ValueError(f"{name} must have {need} elements, not {array.size}")
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        raise ValueError(f"{name} must be contiguous and aligned")
+
+
+def shaped(name: str, array: Any, ctype: str, shape: tuple[int, ...]) -> None:
+    """As `exactly`; the array has the shape, or one dimension."""
+    exactly(name, array, ctype, math.prod(shape))
+    if array.ndim != 1 and array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, not {array.shape}")
 
 
 def from_struct(ffi: Any, library: Any, lay: Layout, s: Struct, made: Any) -> dict[str, Any]:

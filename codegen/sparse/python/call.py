@@ -13,32 +13,35 @@ from typing import Any
 
 from codegen.sparse.api import Options, convert
 from codegen.sparse.emit.formats import struct
-from codegen.sparse.emit.types import Types
 from codegen.sparse.formats.load import load
 from codegen.sparse.python.arrays import from_struct, to_struct
 from codegen.sparse.python.build import declarations, load_library
+from codegen.sparse.python.checks import ConversionError, check_rows, fields, refusal, types_of, whole
 from codegen.sparse.synth.layout import layout
+from codegen.sparse.synth.pair import POLICIES
 
-_STATUS = {1: "no memory", 2: "an index is out of range", 3: "the input is not sorted as its format promises",
-           4: "two entries have the same coordinates", 5: "the system is singular"}
+__all__ = ["ConversionError", "Converter"]
 
 
-class ConversionError(Exception):
-    """The generated function gave up; `status` is what it returned."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(_STATUS.get(status, f"status {status}"))
-        self.status = status
+MOST_THREADS = 1 << 20
 
 
 class Converter:
-    """One conversion, compiled. Calling it neither copies the given arrays nor the results."""
+    """One conversion, compiled. Calling it neither copies the given arrays nor the results.
+
+    Everything that the source's format promises is checked in time linear in its arrays; with `check` False only names,
+    sizes, types and lengths are, and arrays that break a promise lead to wrong results, or write where they must not.
+    """
 
     def __init__(self, source: str, target: str, value: str = "f64", index: str = "32",
                  duplicates: str | None = None, optimize: bool = True, threads: int = 1,
-                 check: bool = False) -> None:
-        types = Types(value, index)
-        self.threads = threads
+                 check: bool = True) -> None:
+        types = types_of(value, index)
+        if duplicates is not None and duplicates not in POLICIES:
+            raise ValueError(f"duplicates must be one of {', '.join(POLICIES)}, not {duplicates!r}")
+        if whole("threads", threads) < 1 or threads > MOST_THREADS:
+            raise ValueError(f"threads must be from 1 to {MOST_THREADS}, not {threads}")
+        self.threads, self.check = threads, check
         options = Options(types, duplicates, optimize, "tw_convert", threads > 1, check)
         made = convert(load(source), load(target), options)
         self._source, self._target = layout(load(source)), layout(load(target))
@@ -53,11 +56,15 @@ class Converter:
 
     def __call__(self, **values: Any) -> dict[str, Any]:
         """Extents, sizes and arrays under the names of the source's descriptor; the result likewise."""
+        who = self._source.desc.name
+        values = fields(self._source, self._from, values, who)
+        if self.check:
+            check_rows(self._source.desc, values, who)
         src, keep = to_struct(self._ffi, self._source, self._from, values)
         dst = self._ffi.new(f"{self._to.type} *")
         status = self._run(src, dst)
         del keep
         if status:
-            raise ConversionError(status)
+            raise refusal(status, self._source, values, who)
         return from_struct(self._ffi, self._library, self._target, self._to, dst)
 

@@ -17,8 +17,10 @@ def arrays_of(matrix: Any) -> dict[str, Any]:
         raise TypeError(f"{matrix.format} is not coo, csr, csc or bsr")
     pointers, indices = _FIELDS[matrix.format]
     size = "NNB" if matrix.format == "bsr" else "NNZ"
-    return {**base, size: len(matrix.indices), pointers: matrix.indptr, indices: matrix.indices,
-            "val": matrix.data.reshape(-1)}
+    count, inner, data = int(matrix.indptr[-1]), matrix.indices, matrix.data
+    if len(inner) > count:  # SciPy may keep room behind the last entry
+        inner, data = inner[:count], data[:count]
+    return {**base, size: count, pointers: matrix.indptr, indices: inner, "val": data.reshape(-1)}
 
 
 def matrix_of(kind: str, a: dict[str, Any], block: tuple[int, int] = (1, 1)) -> Any:

@@ -13,6 +13,7 @@ from codegen.plan.model import LoopRef, Vector
 from codegen.recognize.access.strides import move
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT, Band, enclosing, statements
+from codegen.scop.types import CType
 from codegen.strategy.loops.outer_vectors import arithmetic, lane_type, lies_in_rows
 from codegen.transform.program import Program
 
@@ -27,6 +28,25 @@ def reused_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
     if elem is None or not all(arithmetic(p, s, elem) and _same_lines(p, s) for s in stmts):
         return None
     return Vector(LoopRef(band.loops[-1].name, names[0]), machine.vector_bits // 8, TIMES)
+
+
+def root_vectors(p: Program, band: Band, machine: Machine) -> int:
+    """Bytes of vectors in which an innermost loop with square roots can be written; 0 where it cannot."""
+    stmts = [p.scop.statement(n) for n in statements(band)]
+    elem = lane_type(p, stmts, machine)
+    if elem is None or not all(arithmetic(p, s, elem) and _in_rows(p, s, elem) for s in stmts):
+        return 0
+    return machine.vector_bits // 8
+
+
+def _in_rows(p: Program, s: Statement, elem: CType) -> bool:
+    """Do all accesses run along rows of the loop, or stay where they are?"""
+    around = enclosing(p.tree, s.name)
+    for a in s.accesses:
+        along = move(p.scop, s, a, around, len(around) - 1)
+        if p.scop.arrays[a.array].inside or not ((along.unit and lies_in_rows(p, a, elem)) or along.still):
+            return False
+    return move(p.scop, s, s.accesses[s.target], around, len(around) - 1).unit
 
 
 def _same_lines(p: Program, s: Statement) -> bool:

@@ -105,6 +105,10 @@ def dispatchable(
                 raise _NoCopy("the file has control characters")
             if _NO_PRAGMA.search(own[chunk.begin : chunk.end]):
                 raise _NoCopy("there are lines of the preprocessor in it")
+            if s.around.directives:
+                raise _NoCopy("there are lines of the preprocessor in its region")
+            if "__COUNTER__" in _meant(identifiers(own[chunk.begin : chunk.end]), macros):
+                raise _NoCopy("it counts with `__COUNTER__`")
             if chunk.begin not in found:
                 found[chunk.begin] = _function(bare, chunk, s, _preprocessed(read, unit, s), known)
         except _NoCopy as why:
@@ -165,15 +169,21 @@ def _function(
     )
 
 
-def _strangers(head: str, name: re.Match[str] | None, read: _Preprocessed, known: _Known) -> Iterator[str]:
-    """What a copy cannot say again, or would have from elsewhere than the function."""
-    seen, todo = set[str](), list(identifiers(head[: name.start()] if name else head))
+def _meant(words: Iterable[str], macros: Mapping[str, str]) -> frozenset[str]:
+    """These words, and those that macros among them stand for."""
+    seen, todo = set[str](), list(words)
     while todo:
         word = todo.pop()
-        if word in known.macros and word not in seen:
+        if word not in seen:
             seen.add(word)
-            todo += identifiers(known.macros[word])
-    if any(c in known.macros[word] for word in seen for c in ";{}"):
+            todo += identifiers(macros.get(word, ""))
+    return frozenset(seen)
+
+
+def _strangers(head: str, name: re.Match[str] | None, read: _Preprocessed, known: _Known) -> Iterator[str]:
+    """What a copy cannot say again, or would have from elsewhere than the function."""
+    seen = _meant(identifiers(head[: name.start()] if name else head), known.macros)
+    if any(c in known.macros.get(word, "") for word in seen for c in ";{}"):
         yield "a macro has a hand in its header"
     if "{" in read.head:
         yield "its header defines a type"

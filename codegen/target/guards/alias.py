@@ -110,7 +110,7 @@ def _compared(scop: Scop, trust: bool, strict: bool) -> _Compared:
             tested |= {x.name: x for x in _alike(scop, p)}
     written = _written(scop)
     if not trust:
-        _check_kept(scop, tested)
+        _check_kept(scop)
     cells = {} if trust else _cells(scop, [scop.arrays[n] for n in sorted(written)])
     over = {n: scop.arrays[n] for names in cells.values() for n in names}
     for cell, names in cells.items():
@@ -135,9 +135,10 @@ def _is_fixed(scop: Scop, array: Array) -> bool:
     return not any(x.involves_dims(isl.dim_type.in_, 0, x.dim(isl.dim_type.in_)) for x in ways)
 
 
-def _check_kept(scop: Scop, tested: Mapping[str, Array]) -> None:
+def _check_kept(scop: Scop) -> None:
     """Raises Unsupported where a store may change a pointer that lies behind another one."""
-    behind = [x for n, x in tested.items() if (at := table_of(scop, n)) is not None and at.loaded]
+    outside = [scop.arrays[n] for n in sorted(scop.arrays) if _shared(scop, scop.arrays[n])]
+    behind = [x for x in outside if (at := table_of(scop, x.name)) is not None and at.loaded]
     written = [scop.arrays[n] for n in sorted(_written(scop))]
     over = [x for x in written if _is_character(scop, x) and not _own(x) and not _alone(scop, x)]
     if behind and over:

@@ -275,11 +275,11 @@ class MatvecPrinter:
 
     def _matrix(self, k: int, e: Expr, how: MatrixVector) -> Matrix:
         """Its pitch is counted from the variable `tw_a<k>`: of two addresses in one expression gcc says that their
-        difference overflows, where rows go backwards."""
+        difference overflows, where rows go backwards. A matrix of one line has no next one that could be named."""
         assert isinstance(e, Ref)
         start = self._address(e.access, self._first())
         across = "depth" if how.form == "lanes" else "rows"
-        later = self._address(e.access, self._first(**{across: Int(1)}))
+        later = self._address(e.access, self._first(**{across: Name(f"(long)(tw_{across} > 1)")}))
         return Matrix(f"(const {self.elem} *){start}", f"(const {self.elem} *){later} - tw_a{k}")
 
     def _vector(self, e: Expr) -> VectorOperand:

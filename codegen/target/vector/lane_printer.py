@@ -146,6 +146,9 @@ class LanePrinter(BodyPrinter):
             return super()._print(e, s, at)
         if isinstance(e, Cast):
             return self._print(e.arg, s, at)
+        if isinstance(e, Call):
+            text = self.whole(e.args[0], s, at)
+            return f"{self.helper('root')}({f'({text})' if '{' in text else text})", ATOM
         if isinstance(e, Ternary):
             perhaps = replace(self, sure=False)
             texts = self._condition(e.cond, s, at, 1), perhaps.whole(e.yes, s, at), perhaps.whole(e.no, s, at)

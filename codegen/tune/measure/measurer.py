@@ -11,6 +11,7 @@ from types import TracebackType
 from codegen.isa.model import Isa
 from codegen.lower.nest.kernel import ADDED, Options, check
 from codegen.lower.nest.schedule import CannotEmit, schedule
+from codegen.machine.believable import BUSY, SLACK
 from codegen.machine.detect import detect
 from codegen.record import record
 from codegen.tune.build import FLAGS, Failed
@@ -171,7 +172,9 @@ class Measurer:
     def _keep(self, tree: Tree, figure: Figure) -> None:
         speed = tree.problem.flops / figure.timing.best / 1e9
         self.measured += 1
-        self.cache.add(key(tree), MeasuredTree(speed, figure.timing, figure.noisy))
+        believed = speed <= SLACK * self.peak(tree.problem.elem) * self.effort.threads
+        found = MeasuredTree(speed, figure.timing, figure.noisy) if believed else MeasuredTree(None, why=BUSY)
+        self.cache.add(key(tree), found)
 
     def _name(self) -> str:
         self._count += 1

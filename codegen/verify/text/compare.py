@@ -63,3 +63,10 @@ def neighbours(element: Node, coordinate: str, facts: Facts) -> bool:
     """Do elements lie side by side along a coordinate?"""
     last, *others = distances(element, coordinate, facts)
     return last == ONE and all(x == ZERO for x in others)
+
+
+def where_several(node: Node, count: Node) -> Node:
+    """An expression where a number of lines is more than one."""
+    if node == Node("cast", "long", (Node("binary", ">", (count, Node("number", "1"))),)):
+        return Node("number", "1")
+    return node._replace(kids=tuple(where_several(x, count) for x in node.kids))

@@ -9,10 +9,12 @@ from itertools import count
 from math import gcd
 from typing import NamedTuple, Protocol
 
+from codegen.scop.effort import spend
 from codegen.verify.poly import Monomial, Poly, var
 from codegen.verify.text.samples import Samples
 
 FEW, STEPS = 60, 200  # that are tried for a proof, at most
+EACH = 80  # operations that a step counts as: 20 us on fast cores
 DEEP = 12  # of them one after another
 
 
@@ -87,6 +89,7 @@ class _Search:
             if self._plain(one):
                 return True
             self.left -= 1
+            spend(EACH)
             if not depth or one in self.seen or one.number is not None:
                 continue
             self.seen.add(one)

@@ -32,7 +32,6 @@ FLAG_FOR = {  # one word for each fact that refuses a region
     "packed": "-fpack-struct=1",
     "other_charset": "-fexec-charset=IBM1047",
     "other_byte_order": "-fsso-struct=big-endian",
-    "narrow": "-m32",
     "before_c99": "-std=c90",
     "other_long_double": "-mlong-double-64",
 }
@@ -67,6 +66,8 @@ def _dialect(text: str, *flags: str) -> Dialect:
         ("-Ofast", "math_errno", False),
         ("-Ofast -fmath-errno", "math_errno", True),
         ("-fno-finite-loops", "finite_loops", False),
+        ("-m32", "narrow", True),
+        ("-mx32 -m64", "narrow", False),
         ("-fopenmp", "openmp", True),
         ("-fopenmp=libomp -fno-openmp", "openmp", False),
     ],
@@ -87,7 +88,7 @@ def test_what_is_refused_has_a_flag(fact: str) -> None:
 
 
 @pytest.mark.parametrize("flags", ["-ftrapv -fwrapv", "-ftrapv -fno-trapv", "-frounding-math -fno-rounding-math",
-                                   "-ftrapping-math -Ofast", "-m32 -m64", "-fpack-struct -fno-pack-struct",
+                                   "-ftrapping-math -Ofast", "-fpack-struct -fno-pack-struct",
                                    "-mfpmath=387 -mfpmath=sse", "-fpack-struct=8", "-fexec-charset=UTF-8",
                                    "-ansi -std=gnu11", "-std=c89 -std=c99"])  # fmt: skip
 def test_refusals_are_taken_back(flags: str) -> None:
@@ -114,8 +115,9 @@ def test_what_is_harmless_is_said(words: str) -> None:
 
 def test_the_compiler_is_asked() -> None:
     assert dialect_of(["-mfpmath=387"], {"__FLT_EVAL_METHOD__": "0"}).refused == ()
-    (refused,) = dialect_of([], {"__SIZEOF_LONG__": "4"}).refused
-    assert refused.flag == "__SIZEOF_LONG__=4"
+    assert dialect_of([], {"__SIZEOF_LONG__": "4"}).narrow
+    (refused,) = dialect_of([], {"__FLT_EVAL_METHOD__": "2"}).refused
+    assert refused.flag == "__FLT_EVAL_METHOD__=2"
     assert not _dialect(NEST, "-ffast-math").math_errno
     assert _dialect(NEST, "-ffast-math", "-fmath-errno").math_errno
     assert not _dialect(NEST, "-ffreestanding").known_library

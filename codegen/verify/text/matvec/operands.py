@@ -14,7 +14,7 @@ from codegen.target.matvec.kernel import name as kernel_name
 from codegen.target.matvec.view import MatvecWanted
 from codegen.verify.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.compare import DEPTH as STEP
-from codegen.verify.text.compare import ROW, distances, neighbours, same
+from codegen.verify.text.compare import ROW, distances, neighbours, same, where_several
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import UNKNOWN, IntegerCondition, Integers, is_test
 from codegen.verify.text.lanes import show
@@ -228,14 +228,16 @@ class Operands:
         return neighbours(wanted, STEP if of[0] == "x" else ROW, self.facts)
 
     def _pitch(self, name: str, value: Node) -> None:
-        """The distance of two lines: from the matrix's first element to that of the next line."""
+        """The distance of two lines: from the matrix's first element to that of the next line. A single line has none,
+        and nothing is added to its address."""
         k = name.removeprefix("tw_pitch")
         base = self.names.get(f"tw_a{k}")
         if value[:2] != ("binary", "-") or value.kids[1] != Node("name", f"tw_a{k}") or base != PointerPlace(f"a{k}"):
             raise Unread(f"{name} is something else")
         later, at = value.kids[0], {ROW: self.row, STEP: self.step}
         at[STEP if self.claim.lanes else ROW] = at[STEP if self.claim.lanes else ROW] + 1
-        address = later.kids[0] if self._viewed(later) else NOTHING
+        count = Node("name", "tw_depth" if self.claim.lanes else "tw_rows")
+        address = where_several(later.kids[0], count) if self._viewed(later) else NOTHING
         if address[:2] != ("unary", "&") or not self._same(address.kids[0], self._element(f"a{k}"), at):
             raise Unread(f"{name} is the distance of something else")
         self.names[name] = var(name)

@@ -74,6 +74,7 @@ def test_sweeps_are_proven(form: str, target: str) -> None:
 
 
 # The form, what is damaged, the text, what stands there instead, and which of several places (-1: all).
+LATER = "&A[(long)(tw_rows > 1)][0] - tw_a0"
 BLOCKS = {
     "a constant is another": ("across", "tw_s0 = alpha", "tw_s0 = 2 * alpha", 0),
     "the matrix begins with another element": (
@@ -82,8 +83,8 @@ BLOCKS = {
         "tw_a0 = (const double *)&A[0][1]",
         0,
     ),
-    "lines are further apart": ("across", "&A[1][0] - tw_a0", "&A[2][0] - tw_a0", 0),
-    "lines run along the other subscript": ("across", "&A[1][0] - tw_a0", "&A[0][1] - tw_a0", 0),
+    "lines are further apart": ("across", LATER, "&A[(long)(tw_rows > 2)][0] - tw_a0", 0),
+    "lines run along the other subscript": ("across", LATER, "&A[0][(long)(tw_rows > 1)] - tw_a0", 0),
     "the vector begins with its second element": ("across", "(const double *)&x[0]", "(const double *)&x[1]", 0),
     "the result is another array": ("across", "(double *)&y[0]", "(double *)&x[0]", 0),
     "work is taken to be there": ("across", "tw_work >= TW_SIZE(64)", "tw_work >= -2", 0),

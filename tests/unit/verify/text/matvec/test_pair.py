@@ -101,7 +101,7 @@ BLOCKS = {
     "the sizes are exchanged": ("tw_rows, tw_min(", "tw_depth, tw_min(", 0),
     "blocks overlap": ("tw_b += TW_SIZE(", "tw_b += -1 + TW_SIZE(", -1),
     "a row too few": ("(tw_rows, tw_min", "(tw_rows - 1, tw_min", 0),
-    "lines are further apart": ("&A[1][0] - tw_a0", "&A[2][0] - tw_a0", 0),
+    "lines are further apart": ("&A[(long)(tw_rows > 1)][0] - tw_a0", "&A[(long)(tw_rows > 2)][0] - tw_a0", 0),
     "a constant is left out": (", tw_w0);", ");", 0),
     "a part of a group of lines": ("/ 8 * 8", "/ 8 * 7", 0),
 }
