@@ -49,7 +49,7 @@ def outputs(file: File, result: Generated, folder: Path) -> dict[str, list[str]]
     for build in row["builds"]:
         words = _KINDS[row["kind"]](row, build, folder)
         if words is not None:
-            found[" ".join((*build["command"], build.get("march", "")))] = words
+            found[" ".join((build.get("family", ""), *build["command"], build.get("march", ""))).strip()] = words
     return found
 
 

@@ -1,5 +1,7 @@
 """Which techniques meet in which file, for which target: every target has every technique in one of its files, and
-every two techniques are together in some file (all pairs, not all sets)."""
+every two techniques are together in some file (all pairs, not all sets). Targets that say `whole` have all techniques
+in one file: there all pairs meet with the support code of that target; in the small files nothing that one of many
+needs hides what another one lacks."""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, cycle
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,7 @@ class File:
 
     @property
     def name(self) -> str:
-        return f"{self.target}:{'+'.join(self.techniques)}"
+        return f"{self.target}:{'+'.join(self.techniques) if len(self.techniques) <= TOGETHER else 'all'}"
 
 
 @cache
@@ -62,11 +64,12 @@ def targets() -> Mapping[str, Mapping[str, Any]]:
     return {row["name"]: {**row, "flags": table["small"]["flags"]} for row in table["target"]}
 
 
-def designed(names: Sequence[str], kinds: Sequence[str], together: int = TOGETHER) -> tuple[File, ...]:
-    """The files of each target in turn; then those for the pairs that have not met, for one target after the other."""
+def designed(names: Sequence[str], kinds: Mapping[str, int]) -> tuple[File, ...]:
+    """The files of each target in turn, of so many techniques at most; then those for the pairs that have not met, for
+    one target after the other."""
     met: Counter[frozenset[str]] = Counter()
     files: list[File] = []
-    for kind in kinds:
+    for kind, together in kinds.items():
         left = list(names)
         for k in range(-(-len(names) // together), 0, -1):
             seed = max(left, key=lambda n: (sum(not met[frozenset((n, m))] for m in left), -names.index(n)))
@@ -74,12 +77,12 @@ def designed(names: Sequence[str], kinds: Sequence[str], together: int = TOGETHE
             left = [n for n in left if n not in group]
             met.update(_pairs(group))
             files.append(File(kind, group))
-    turn = 0
+    turns = cycle(kinds.items())
     while apart := [p for p in combinations(names, 2) if not met[frozenset(p)]]:
+        kind, together = next(turns)
         group = _grown(apart[0], names, met, together)
         met.update(_pairs(group))
-        files.append(File(kinds[turn % len(kinds)], group))
-        turn += 1
+        files.append(File(kind, group))
     return tuple(files)
 
 
@@ -103,7 +106,9 @@ def _pairs(group: Sequence[str]) -> list[frozenset[str]]:
 @cache
 def files() -> tuple[File, ...]:
     """The matrix."""
-    return designed(tuple(techniques()), tuple(targets()))
+    count = len(techniques())
+    rows = targets().items()
+    return designed(tuple(techniques()), {name: count if row.get("whole") else TOGETHER for name, row in rows})
 
 
 def program(names: Sequence[str]) -> str:

@@ -27,7 +27,10 @@ def test_file(file: File, tmp_path: Path) -> None:
     assert len(lost) <= sum((file.target, name) in LOST for name in file.techniques), lost
     want = original(file, tmp_path)
     assert len(want) == 5 * len(file.techniques)
-    for build, said in outputs(file, result, tmp_path).items():
+    found = outputs(file, result, tmp_path)
+    if not found:
+        pytest.skip(f"nothing here runs results of {file.target}")
+    for build, said in found.items():
         assert said == want, build
 
 
@@ -53,8 +56,9 @@ def test_every_two_techniques_meet() -> None:
 def test_designs(names: int, kinds: int, together: int) -> None:
     """Few targets, whose files cannot have all pairs: others are added, none of them too large."""
     all_names, all_kinds = [f"t{k}" for k in range(names)], [f"k{k}" for k in range(kinds)]
-    found = designed(all_names, all_kinds, together)
+    rows = dict.fromkeys(all_kinds, together)
+    found = designed(all_names, rows)
     assert {(f.target, t) for f in found for t in f.techniques} == {(k, t) for k in all_kinds for t in all_names}
     met = {frozenset(p) for f in found for p in combinations(f.techniques, 2)}
     assert met == {frozenset(p) for p in combinations(all_names, 2)}
-    assert all(len(f.techniques) <= together for f in found) and found == designed(all_names, all_kinds, together)
+    assert all(len(f.techniques) <= together for f in found) and found == designed(all_names, rows)
