@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from codegen.frontend.rewrite.bodies import empty
 from codegen.frontend.syntax.symbols import RegionSite
-from codegen.frontend.syntax.tree import as_block, items_of, mapped, nodes, with_statements
+from codegen.frontend.syntax.tree import as_block, has_effects, items_of, mapped, nodes, with_statements
 
 # What a program ends with whose assertion does not hold.
 _ENDS = frozenset({"__assert_fail", "__assert", "__assert_rtn", "abort"})
@@ -55,8 +55,8 @@ def _statement(node: c_ast.Node) -> list[c_ast.Node]:
     if empty(node) or isinstance(node, c_ast.Constant):
         return []
     if isinstance(node, c_ast.Cast) and _to_void(node):
-        size = isinstance(node.expr, c_ast.UnaryOp) and node.expr.op == "sizeof"
-        return [] if size else _statement(node.expr)
+        value = isinstance(node.expr, (c_ast.UnaryOp, c_ast.BinaryOp)) and not has_effects(node.expr)
+        return [] if value else _statement(node.expr)
     return [node]
 
 
