@@ -165,7 +165,7 @@ def in_turns(name: str, folder: Path, sizes: Sequence[int], hows: Sequence[tuple
 def time_tiles(name: str, folder: Path) -> TimeTiles:
     """Tiles over time of what a rank runs, as the generated text says."""
     text = (folder / f"{name}-mpi.c").read_text(encoding="utf-8")
-    found = re.search(r"= *tw_wide_steps\([^;]*,\s(\d+),\s(\d),\s\d,\s\(const long", re.sub(r"\s+", " ", text))
+    found = re.search(r"= *tw_wide_steps\([^;]*,\s(\d+),\s(\d),\s\d,\s\(const tw_index", re.sub(r"\s+", " ", text))
     return TimeTiles(int(found[1]), found[2] == "1") if found else TimeTiles()
 
 
