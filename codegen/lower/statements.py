@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from codegen.ast.ctree import Block, CNode, For, Instance, expr_names
+from codegen.ast.ctree import Block, CNode, For, Instance
 from codegen.ast.lowered import Lanes
+from codegen.lower.loop_strides import row_stride
 from codegen.recognize.lanes import has_vectors
 from codegen.recognize.stores import conditional
 from codegen.scop.expr import is_code
@@ -49,9 +50,9 @@ def shortest_row(scop: Scop, found: Statements, var: str) -> int:
     stored, and compilers warn of stores that lie outside."""
     least = MOST
     for s, at in found:
-        for access, index in zip(s.accesses, at.accesses, strict=True):
+        for number, access in enumerate(s.accesses):
             row = scop.arrays[access.array].extents[-1:]
-            if index and row and row[0].isdigit() and var in expr_names(index[-1]):
+            if row and row[0].isdigit() and row_stride(s, at, number, var):
                 least = min(least, int(row[0]))
     return least
 
