@@ -88,7 +88,7 @@ def judged(kernel: KernelCall, k: Kernel, formats: dict[str, str], rng: np.rando
         else:
             values[t.name] = np.ascontiguousarray(full if t.indices else full.reshape(1))
     scalars = {s: float(rng.integers(1, 5)) for s in k.scalars}
-    sizes = {f"n_{x}": n for x, n in extent.items()}
+    sizes = {f"n_{x}": n for x, n in extent.items() if f"n_{x}" in kernel.wanted}
     before = given[k.out.name].copy()
     want = sum((dense_of(t, given, k.out.indices, scalars) for t in k.terms), np.zeros(before.shape))
     want = want + before if k.adds else want
