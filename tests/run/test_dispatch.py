@@ -338,3 +338,26 @@ def test_what_is_not_for_versions() -> None:
         assert error.value.id == "bad-target"
     with pytest.raises(InputError):
         generate("x.cpp", SOURCE, OPTIONS)
+
+
+@pytest.mark.parametrize("compiler", with_openmp())
+def test_types_of_a_level_are_no_functions(compiler: str, tmp_path: Path) -> None:
+    """A choice of lanes has a type for what a comparison gives; attributes of functions are ignored there, with a
+    warning."""
+    source = """double most(int n, const double *a)
+{
+  double m = a[0];
+#pragma tilewright reassociate
+#pragma scop
+  for (int i = 0; i < n; i++)
+    m = a[i] > m ? a[i] : m;
+#pragma endscop
+  return m;
+}
+"""
+    made = generate("in.c", source, GenOptions(dispatch=True)).text
+    assert re.search(r"^typedef __typeof__\(.* tw_f64v_mask_avx512;$", made, re.M)
+    (tmp_path / "out.c").write_text(made)
+    words = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "out.c", "-o", "out.o"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

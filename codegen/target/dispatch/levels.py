@@ -192,7 +192,8 @@ def _declaration(lines: Sequence[str], at: int) -> tuple[str, int]:
             depth += line.count("{") - line.count("}")
             if depth == 0 and line.rstrip()[-1] in ";}":
                 break
-    return (_FUNCTION if any(c.body >= 0 for c in split(text)) else "") + text, at
+    defined = text.rstrip().endswith("}") and any(c.body >= 0 for c in split(text))  # no type, no variable with values
+    return (_FUNCTION if defined else "") + text, at
 
 
 def _word(line: str) -> str:
