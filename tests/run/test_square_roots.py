@@ -129,7 +129,8 @@ def _emulator(compiler: str) -> list[str]:
 def test_roots_and_errno(target: str, compiler: str, level: str, tmp_path: Path) -> None:
     text = made(target=target).text
     assert "tw_f64v_root(" in text and "tw_f32v_root(" in text
-    words = [compiler, *STRICT, "-DTW_PARALLEL_MIN=40", "-Wno-unused-value", *level.split()]
+    # clang 14 makes no vectors of three neighbours, with roots or without, and says so.
+    words = [compiler, *STRICT, "-DTW_PARALLEL_MIN=40", "-Wno-unused-value", "-Wno-pass-failed", *level.split()]
     code = _ran(words, text, tmp_path)
     assert code == 0 or ("NO_ERRNO" in level and code == 1)
 
