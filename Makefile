@@ -201,8 +201,8 @@ $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 proven: venv
 	$(PY) -m benchmarks.proven $(B)
 
-# What is printed of the corpus, for all targets and instruction sets, against the digests of it; after a change that
-# is meant: make same-text B=--write
+# What is printed of the corpus, for all targets and instruction sets, against the digests that were kept before:
+# make same-text B=--write, then the change, then make same-text
 same-text: venv
 	@$(PY) -m benchmarks.same_text $(B)
 

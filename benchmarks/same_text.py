@@ -1,10 +1,10 @@
 """python -m benchmarks.same_text: whether generated text is still what it was, over the corpus, all targets and all
 instruction sets.
 
-A rebuilding must not change what is printed. `tests/golden/same_text.txt` holds two digests of every text: of its
-bytes, and of its tokens (without comments and white space). `make same-text` compares all of them and says which texts
-have other bytes, and which have other tokens; `--write` replaces the digests after a change that is meant;
-`--show gemm openmp` prints a text, to compare with that of another version.
+A rebuilding must not change what is printed. `make same-text B=--write`, before it, keeps two digests of every text in
+`build/same_text.txt`: of its bytes, and of its tokens (without comments and white space). `make same-text`, after it,
+compares all of them and says which texts have other bytes, and which have other tokens; `--show gemm openmp` prints a
+text, to compare with that of another version.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from codegen.verify.choices.variants import tokens
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "examples" / "kernels"
-LIST = ROOT / "tests" / "golden" / "same_text.txt"
+LIST = ROOT / "build" / "same_text.txt"
 USUAL = GenOptions(banner=False, cpp=CppOptions(args=(f"-I{KERNELS}",)))
 # Every target on the default machine, and the default target with every instruction set.
 WAYS: Mapping[str, GenOptions] = {
     **{t: replace(USUAL, target=t) for t in target_names()},
     **{f"{DEFAULT}-{isa}": replace(USUAL, isa=isa) for isa in ISAS},
 }
-HEAD = "# kernel, way, digest of the bytes, digest of the tokens; make same-text B=--write rewrites it\n"
+HEAD = "# kernel, way, digest of the bytes, digest of the tokens\n"
 
 
 class Digests(NamedTuple):
@@ -110,6 +110,7 @@ def main(words: list[str]) -> int:
             print(f"\r{len(found)} of {len(wanted)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     if given.write:
+        LIST.parent.mkdir(exist_ok=True)
         rows = sorted({**(known if given.kernel else {}), **found}.items())
         LIST.write_text(HEAD + "".join(f"{k} {w} {d.bytes} {d.tokens}\n" for (k, w), d in rows), encoding="utf-8")
         return 0
