@@ -58,7 +58,7 @@ examples: dev
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi; \
 	echo "$(words $(E)) examples built, run and checked: all ok"
 
-# Of slow tests with many cases a sixth, another one after each commit, and not the longest; all of them where files are
+# Of slow tests with many cases a part, another one after each commit, and not the longest; all of them where files are
 # chosen. Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
 	@$(COMPILE)

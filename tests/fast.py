@@ -25,7 +25,7 @@ LIST = Path(__file__).parent / "slow.txt"
 SLOW = 0.15  # seconds of its longest case that make a function slow
 LEAST = 1.0  # seconds of a case that stands for a module whose functions are all slow
 LONG = 2  # seconds of all its cases that make a function long
-FEW, THIN = 2, 6  # of long functions with more cases than this, one in so many
+FEW, THIN = 2, 18  # of long functions with more cases than this, one in so many
 MANY, THIRD = 3, 3  # in the fast lane, of functions with more cases than this, one in so many
 LONGEST = 5  # seconds of a case that only `make test-all` has, where the function has others
 WHOLE = 3000  # tests: a run of all of them, not of a folder
@@ -48,8 +48,8 @@ def fast_ones(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
 
 
 def some_of_each(nodeids: Sequence[str], listed: frozenset[str], turn: int) -> set[str]:
-    """All tests but the longest cases (with a minus in the list), and of long functions (with a slash) every sixth
-    case, spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen
+    """All tests but the longest cases (with a minus in the list), and of long functions (with a slash) one case in
+    `THIN`, spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen
     files take all."""
     out: set[str] = set()
     for function, own in _by_function([x for x in nodeids if f"-{x}" not in listed]).items():
