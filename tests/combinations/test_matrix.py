@@ -1,5 +1,5 @@
 """Every target with every technique, and every two techniques in one file: compiled with all warnings as errors, and
-run against the source. A run of all tests has a sixth of the files (tests/slow.txt), `make test-all` has all."""
+run against the source. A run of all tests has a part of the files (tests/slow.txt), `make test-all` has all."""
 
 from __future__ import annotations
 
