@@ -69,7 +69,7 @@ FORMS = {
     "mirrored first": ("(m-j-1) + m*i", "i < n", "0; j < m", ""),
     "with a border": ("(m+5)*(i+1) + j + 1", "i < n", "0; j < m", ""),
     "border of two": ("((j) - (p-2)) + (m+4)*((i) - (q-2))", "i < n", "p; j <= m", "p >= -1"),
-    "from an offset": ("p*i + j - (q-2)", "i < n", "q; j <= m", "(long)q + p >= (long)m + 3"),
+    "from an offset": ("p*i + j - (q-2)", "i < n", "q; j <= m", "(tw_index)q + p >= (tw_index)m + 3"),
     "upwards": ("(n-i)*m - 1 - j", "i < n", "0; j < m", ""),
     "rows of two": ("2*i*m + m - 1 - j", "i < n", "0; j < m", ""),
     "a part of a row": ("i*m + j", "i < n", "0; j < p", "m >= p"),
