@@ -1,6 +1,6 @@
 """Which tests a run takes. The fast lane, `make test-fast`: every function but those in slow.txt, of which it has a few
-cases, and of functions with many cases every third. `make test`: everything but the longest cases, and of functions
-that take long in all a part of their cases, another part after each commit, so that all are seen in a few of them.
+cases, and of functions with many cases every third. `make test`: everything but the longest cases; of slow functions, and of those
+with many cases, a part, another one after each commit, so that all are seen in a few of them.
 `make test-all`: everything.
 
 slow.txt is made from what a whole run took; tests that are not in it count as fast. Its limits are those of a
@@ -27,6 +27,8 @@ LEAST = 1.0  # seconds of a case that stands for a module whose functions are al
 LONG = 2  # seconds of all its cases that make a function long
 FEW, THIN = 2, 18  # of long functions with more cases than this, one in so many
 MANY, THIRD = 3, 3  # in the fast lane, of functions with more cases than this, one in so many
+BROAD = 3  # in a run of all tests, of other functions with more cases than this, one in THIRD
+HALF = 2  # of slow functions with fewer cases, one in so many
 LONGEST = 5  # seconds of a case that only `make test-all` has, where the function has others
 WHOLE = 3000  # tests: a run of all of them, not of a folder
 TURN = "TILEWRIGHT_TESTS_TURN"  # which part it is, where that is not to be the commit's
@@ -48,13 +50,17 @@ def fast_ones(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
 
 
 def some_of_each(nodeids: Sequence[str], listed: frozenset[str], turn: int) -> set[str]:
-    """All tests but the longest cases (with a minus in the list), and of long functions (with a slash) one case in
-    `THIN`, spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen
-    files take all."""
+    """What a run of all tests takes, as on every change; after the next one it takes others. All fast functions with
+    few cases; of those with many one case in `THIRD`, of long ones (with a slash) one in `THIN`, and of other slow
+    functions one in `HALF`. Not the longest cases (with a minus). `make test-all` and runs of chosen files take all."""
     out: set[str] = set()
     for function, own in _by_function([x for x in nodeids if f"-{x}" not in listed]).items():
-        many = f"/{function}" in listed and len(own) > FEW
-        out |= _spread(own, THIN, turn) if many else set(own)
+        if f"/{function}" in listed and len(own) > FEW:
+            out |= _spread(own, THIN, turn)
+        elif len(own) > BROAD:
+            out |= _spread(own, THIRD, turn)
+        elif function not in listed or (crc32(function.encode()) + turn) % HALF == 0:
+            out |= set(own)
     return out
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fast import THIN, TURN, some_of_each, turn_of_commit
+from tests.fast import BROAD, THIN, THIRD, TURN, some_of_each, turn_of_commit
 
 LONG = [f"tests/a.py::test_long[{n}]" for n in range(4 * THIN + 1)]
-SHORT = [f"tests/a.py::test_short[{n}]" for n in range(10)]
-LISTED = frozenset({"/tests/a.py::test_long", f"-{LONG[0]}"})
+SHORT = [f"tests/a.py::test_short[{n}]" for n in range(BROAD)]
+BROADER = [f"tests/a.py::test_broad[{n}]" for n in range(BROAD + 5)]
+SLOW = ["tests/a.py::test_slow"]
+LISTED = frozenset({"/tests/a.py::test_long", *SLOW, f"-{LONG[0]}"})
 
 
 def test_all_cases_are_seen_in_so_many_commits() -> None:
@@ -26,3 +28,12 @@ def test_functions_with_few_cases_have_one_in_every_turn() -> None:
 def test_the_turn_can_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TURN, "7")
     assert turn_of_commit() == 7
+
+
+def test_functions_with_many_cases_are_seen_whole_in_three_commits() -> None:
+    found = [some_of_each(BROADER, LISTED, turn) for turn in range(THIRD)]
+    assert set().union(*found) == set(BROADER) and sum(map(len, found)) == len(BROADER)
+
+
+def test_slow_functions_with_few_cases_take_turns() -> None:
+    assert [len(some_of_each(SLOW, LISTED, turn)) for turn in range(4)] in ([0, 1, 0, 1], [1, 0, 1, 0])
