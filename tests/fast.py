@@ -1,6 +1,6 @@
 """Which tests a run takes. The fast lane, `make test-fast`: every function but those in slow.txt, of which it has a few
-cases, and of functions with many cases every third. `make test`: everything but the longest cases; of slow functions, and of those
-with many cases, a part, another one after each commit, so that all are seen in a few of them.
+cases, and of functions with many cases every third. `make test`: everything but the longest cases; of slow functions,
+and of those with many cases, a part, another one after each commit, so that all are seen in a few of them.
 `make test-all`: everything.
 
 slow.txt is made from what a whole run took; tests that are not in it count as fast. Its limits are those of a
